@@ -1,4 +1,4 @@
-"""What a cluster engine has to do for us, and the engine that is none: shards that take turns here."""
+"""What a cluster engine has to do for us, and a backend without an engine: shards that take turns in this process."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ class Backend:
         training that is started anew with the same data. Without it, a lost shard begins again.
     local_passes : int or "auto", default="auto"
         Passes over its examples that a shard makes in a round, after the exact pass with which a round begins.
-        ``"auto"`` takes as many as have closed most of the gap for their work, counted in passes so that runs repeat.
+        ``"auto"`` takes the number that has closed the most of the gap for its work. Work is counted in passes, so that
+        runs repeat.
     check_every : int, default=5
-        After so many rounds the gap is computed exactly, which takes one more pass; also as soon as it seems
-        to be small enough.
+        The gap is computed exactly every so many rounds, which takes one more pass, and as soon as it seems to be
+        small enough.
     max_losses : int, default=100
         Training ends with an error after so many losses of workers.
     """
@@ -67,7 +68,7 @@ class Backend:
         raise NotImplementedError
 
     def put(self, value: Any) -> Any:
-        """Makes a value ready to be sent to all workers. Calls that get the answer see the value."""
+        """Prepares a value that is sent to all workers. A call that is given the returned object sees the value."""
         return value
 
     def call(self, shard: int, method: str, *arguments: Any) -> Any:
@@ -80,7 +81,7 @@ class Backend:
         raise NotImplementedError
 
     def restart(self, shard: int) -> None:
-        """Makes the worker of a shard anew where it has gone; it knows nothing yet."""
+        """Makes the worker of a shard anew if it has gone. The new worker knows nothing yet."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -88,8 +89,8 @@ class Backend:
 
 
 class SerialBackend(Backend):
-    """Shards that take turns in this process. Nothing is faster for it: it is there to try things out, to count
-    rounds and bytes for more shards than there are machines, and for tests.
+    """Shards that take turns in this process. This is not faster than one machine. Use it to try things out, to count
+    rounds and bytes for more shards than there are machines, and in tests.
 
     >>> SerialBackend(num_workers=4).num_workers
     4

@@ -62,7 +62,7 @@ class DaskBackend(Backend):
         return list(self._client.nthreads())
 
     def put(self, value: Any) -> Any:
-        # Not a future, which would be lost with the worker that holds it.
+        # Send the value itself: a future would be lost with the worker that holds it.
         return value
 
     def call(self, shard: int, method: str, *arguments: Any) -> Any:
@@ -77,7 +77,7 @@ class DaskBackend(Backend):
         future, place = ticket
         missing = 0
         while not future.done():
-            # A task that may run on one worker only waits for it for ever, if that has gone.
+            # A task that is bound to one worker waits forever if that worker has gone.
             missing = 0 if place in self._workers() else missing + 1
             if missing > 1:
                 future.cancel()

@@ -1,9 +1,9 @@
 """The loop of a training on a cluster: the same for every engine.
 
 A round broadcasts the weights, lets every shard propose, and commits the best mixture of what was proposed. If a
-worker is lost, the round is given up: its number is fenced off, the worker begins again where its checkpoint says,
-and the weights are added up anew. Whatever each shard has committed by then is a point of the problem, so the only
-trace is that the dual may have fallen.
+worker is lost, the round is given up: late commits of this round are refused, the worker starts again from its
+checkpoint, and the weights are added up anew. Whatever each shard has committed by then is a point of the problem, so
+the only trace is that the dual may have fallen.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Lost(Exception):
 
 @dataclass
 class Outcome:
-    """What a training has come to."""
+    """The result of a training."""
 
     lam: float
     weights: np.ndarray
@@ -150,7 +150,7 @@ class Driver:
         self.local = json.dumps(self.settings | {"lambda": self.lam})
 
     def _stubbornly(self, method: str, *arguments: Any) -> list[Any]:
-        """Calls a method of all workers that needs no start, as often as it takes."""
+        """Calls a method that needs no start on all workers, again and again until all of them have answered."""
         for _ in range(ATTEMPTS):
             try:
                 return self._all(method, *arguments)
@@ -167,6 +167,7 @@ class Driver:
         passes, begin = self._passes.next, time.perf_counter()
         about: dict[str, Any] = {"round": self.round, "passes": passes, "lost": []}
         try:
+            # Let all shards propose, find the best mixture, and let them commit it.
             message = self._broadcast()
             answers = self._all("propose", self.round, message, passes)
             proposals = [proposal for proposal, _ in answers]
@@ -177,6 +178,7 @@ class Driver:
             self._passes.note(self.coordinator.dual() - before, gap)
             self._gaps.append(gap)
             waits = self._all("commit", self.round, each=each)
+            # Keep what reports tell of the round.
             self._made += passes
             sent = self.shards * size_of(self._message)
             sent += sum(size_of(list(ways)) for ways, *_ in proposals)
@@ -198,6 +200,7 @@ class Driver:
             self._recover(lost.shards)
             about |= {"lost": lost.shards, "dual_before": before}
             certificate = None
+        # Report the round, and decide whether the training ends with it.
         about |= {"dual": self.coordinator.dual(), "seconds": time.perf_counter() - begin}
         about |= {"gap": certificate and certificate["gap"]}
         self.rounds.append(about)
@@ -219,7 +222,7 @@ class Driver:
         return max(self.settings["tolerance"], share / (1.0 - share) * max(dual, 0.0))
 
     def _is_due(self) -> bool:
-        """Whether the gap is worth an exact pass of its own, as it is if it seems to be small enough."""
+        """Whether to make an exact pass for the gap: every few rounds, and when it seems to be small enough."""
         if self.round % self.backend.check_every == 0:
             return True
         # Gaps are known from before each round. The next one is likely to fall as the last one did.
@@ -253,14 +256,14 @@ class Driver:
     # The end
 
     def _finish(self, status: str) -> Outcome | None:
-        """The result; none if a loss at the end has brought the gap above the tolerance again."""
+        """The result, or ``None`` if the loss of a worker has brought the gap above the tolerance again."""
         for _ in range(ATTEMPTS):
             try:
                 certificate = self._check()
                 duals = [native.Dual(*own) for own in self._all("dual", self.lam)]
                 break
             except _Lost as lost:
-                # What has come back may be older, and needs a certificate of its own.
+                # The shard that has come back may be older, so it needs a new certificate.
                 self._recover(lost.shards)
         else:
             raise ClusterError("workers were lost again and again at the end")
@@ -299,7 +302,7 @@ class Driver:
     # Workers that come and go
 
     def _all(self, method: str, *arguments: Any, each: Sequence[Any] | None = None) -> list[Any]:
-        """The answers of all workers to a call; all of them are waited for, also if one is lost."""
+        """The answers of all workers to a call. Waits for all of them, even if one is lost."""
         tickets: list[Any] = []
         answers: list[Any] = []
         lost: list[int] = []

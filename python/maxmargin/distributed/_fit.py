@@ -1,4 +1,4 @@
-"""From the arguments of ``fit`` to shards, and from what they come to, to a fitted estimator."""
+"""Makes shards of the arguments of ``fit``, and a fitted estimator of their result."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def files_of(X: Any) -> list[str] | None:
 
 
 def spread(count: int, shards: int) -> list[range]:
-    """So many things in a row, in shards that are about equally large."""
+    """Splits ``count`` things in a row into shards of about the same size."""
     ends = [shard * count // shards for shard in range(shards + 1)]
     return [range(a, b) for a, b in itertools.pairwise(ends)]
 
@@ -114,7 +114,7 @@ def gathered_dual(duals: list[Any]) -> Any:
 
 
 def given_parts(extra: dict[str, Any], own: range) -> dict[str, Any]:
-    """What belongs to some examples, of arguments that have an item for each."""
+    """The items of some examples, of arguments that have one item for each example."""
     return {
         name: value if value is None else _safe_indexing(value, list(own))
         for name, value in extra.items()
@@ -130,6 +130,7 @@ def fit_given(
     validation: Any,
     extra: Any,
 ) -> None:
+    """Trains on examples that are in memory here, and sends each worker its own."""
     if extra.get("lengths") is not None:
         raise ValueError("lengths do not go with a backend; give a list of sequences")
     if y is None and not isinstance(estimator, FactorGraphSVM):
@@ -141,6 +142,7 @@ def fit_given(
         adopt_alone(estimator, run_alone(backend, Given(estimator, X, y, fields, None)))
         return
     refuse_what_is_local(estimator, validation)
+    # Prepare all examples here, so that all shards agree on the specification and the names.
     prepared = estimator._prepare(X, y, sample_weight, **extra)
     refuse_soft(prepared)
     spec, bounds = as_json("the model", prepared.spec), json_bounds(prepared.bounds)
@@ -151,6 +153,7 @@ def fit_given(
     task = (spec, names[0].list(), names[1].list(), prepared.format, bounds)
     template = getattr(estimator, "_read_template", None)
     fingerprint = native.fingerprint_of(prepared.data)
+    # Send each worker its own examples, and train.
     loads = [
         Given(
             estimator,
@@ -170,6 +173,7 @@ def fit_given(
 def fit_files(
     estimator: Any, backend: Backend, files: list[str], format: str | None, validation: Any
 ) -> None:
+    """Trains on files, which the workers read."""
     if estimator._kind != "chain":
         raise ValueError("files are read by ChainSVM only; give X and y")
     parts = spread(len(files), min(backend.num_workers, len(files)))
@@ -202,8 +206,8 @@ def fit_files(
 
 
 def merge_names(found: list[Any]) -> tuple[list[str], list[str], str, str | None]:
-    """The names of all shards, by the first shard and the place in it, so that it does not matter how examples are
-    spread; numbers in their order.
+    """The names of all shards, in the order of the shards and of the places within them, so that it does not matter how
+    examples are spread. Numbers are in numeric order.
 
     >>> merge_names([(["a"], ["x", "y"], "crfsuite", None), (["b", "a"], ["z", "x"], "crfsuite", None)])
     (['a', 'b'], ['x', 'y', 'z'], 'crfsuite', None)
@@ -247,6 +251,7 @@ def fit_structure_on_cluster(
         return
     refuse_what_is_local(estimator, validation)
     outcome = run(estimator, backend, loads, None)
+    # Join the dual points of all shards, and fill in what fit leaves behind on one machine.
     estimator._coef = outcome.weights
     if is_dealt:
         estimator.dual_ = gathered_dual(outcome.duals)
@@ -327,7 +332,7 @@ class _Several:
 
 
 def gathered(loads: list[Callable[[], Any]], shards: int) -> list[Callable[[], Any]]:
-    """Loaders for so many shards at most."""
+    """Loaders for at most ``shards`` shards."""
     if len(loads) <= shards:
         return loads
     return [_Several([loads[at] for at in own]) for own in spread(len(loads), shards)]
@@ -348,12 +353,12 @@ def pairs(items: Any) -> tuple[list[Any], list[Any]]:
 
 
 def makes(backend: Backend, loads: list[Any]) -> list[Make]:
-    """What the engine is sent to make workers."""
+    """The objects that are sent to the engine, which makes workers of them."""
     return [Make(load, at, len(loads), backend.checkpoint) for at, load in enumerate(loads)]
 
 
 def ask(backend: Backend, shard: int, method: str, *arguments: Any) -> Any:
-    """The answer of one worker, as often as it takes."""
+    """Asks one worker until it answers."""
     for _ in range(ATTEMPTS):
         try:
             return backend.answer(backend.call(shard, method, *arguments))
@@ -429,7 +434,7 @@ def adopt_alone(estimator: Any, pickled: bytes) -> None:
 def adopt(
     estimator: Any, outcome: Outcome, spec: str, origin: Any, bounds: str, exact: bool
 ) -> None:
-    """Makes a model of what shards have come to, and the estimator a fitted one."""
+    """Makes a model of the result of all shards, and turns the estimator into a fitted one."""
     quality = outcome.certificate.get("quality", "exact")
     if exact and quality != "exact":
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Where the examples of a shard come from. These objects are sent to workers, which load what they say."""
+"""Where the examples of a shard come from. These objects are sent to workers, which load their examples with them."""
 
 from __future__ import annotations
 

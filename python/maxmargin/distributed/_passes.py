@@ -10,7 +10,7 @@ RUNGS = (1, 2, 3, 5, 8, 13, 20)
 #: What a round costs besides its passes, in passes: the exact pass with which it begins, and its messages.
 OVERHEAD = 2.0
 
-#: What was measured so many rounds ago is measured again.
+#: A rate that was measured more than so many rounds ago is measured again.
 OLD = 8
 
 

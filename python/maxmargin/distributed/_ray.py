@@ -44,7 +44,7 @@ class RayBackend(Backend):
         if not ray.is_initialized():
             ray.init(address=self.address, log_to_driver=False)
         options = {"num_cpus": 1, **(self.actor_options or {})}
-        # Ray starts an actor that has died anew; what was asked of it is for the driver to decide.
+        # Ray restarts an actor that has died. The driver decides whether its last call is repeated.
         options |= {"max_restarts": -1, "max_task_retries": 0}
         actor = ray.remote(_Actor).options(**options)
         self._actors = [actor.remote(source) for source in sources]

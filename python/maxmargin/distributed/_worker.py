@@ -99,7 +99,7 @@ class ShardWorker:
         return self.shard.about(seed)
 
     def start(self, names: Any, settings: str, lam: float, total_weight: float) -> None:
-        """Starts at the checkpoint, or at the truth; nothing if it has been started."""
+        """Starts at the checkpoint, or at the truth. Does nothing if the shard has started already."""
         if self.started:
             return
         if self.shard is None:
@@ -131,7 +131,7 @@ class ShardWorker:
         return found, time.perf_counter() - begin
 
     def commit(self, round: int, shares: list[float], keep: int) -> float:
-        """Moves as far as it was told, keeps the checkpoint, and returns the seconds that took. A commit that
+        """Moves as far as the coordinator says, writes the checkpoint, and returns the seconds that took. A commit that
         comes again changes nothing."""
         begin = time.perf_counter()
         if self._known().commit(round, shares, keep) and self.file is not None:

@@ -46,10 +46,10 @@ pub struct Audit {
 /// Recomputes a certificate from nothing but the problem, λ, the weights and the dual point.
 ///
 /// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α.
-/// Feasibility is checked to `slack` in every mass. If
-/// [`CheckPoints::check_point`](crate::problem::CheckPoints::check_point) shows less than the certificate needs, the audit
-/// searches for outputs that make up the point, with some oracle calls for every block. If that search
-/// ends without an answer, the certificate is [unproven](crate::Quality::Unproven).
+/// Feasibility is checked to `slack` in every mass. If the problem's
+/// [check](crate::problem::CheckPoints::check_point) shows less than the certificate needs, the audit searches for
+/// outputs that make up the point, with some oracle calls for every block. If that search ends without an answer, the
+/// certificate is [unproven](crate::Quality::Unproven).
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -74,6 +74,7 @@ pub fn audit(
     slack: f64,
     threads: usize,
 ) -> Result<Audit, TrainError> {
+    // Refuse what is of the wrong size or form.
     let settings = Settings { lambda: Some(lambda), threads, ..Default::default() };
     let settings = settings.checked()?;
     if !(slack >= 0.0 && slack.is_finite()) {
@@ -104,6 +105,7 @@ pub fn audit(
             return Err(TrainError::OutOfBounds { feature, weight });
         }
     }
+    // What are the blocks shown to be?
     let shares = Shares::new(problem);
     let mut workers = Workers::new(problem, settings.thread_count());
     let verdicts = check_points(problem, &mut workers, dual, slack);
@@ -115,6 +117,7 @@ pub fn audit(
         .find_map(|(i, verdict)| Some((i, verdict.as_ref().err()?.to_string())));
     let point = if infeasible.is_some() { PointCheck::Unproven } else { point };
 
+    // How far are the weights from those of the point?
     let mut own = vec![0.0; problem.dim()];
     if infeasible.is_none() {
         let all = 0..dual.blocks.len();
@@ -128,6 +131,7 @@ pub fn audit(
     });
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
+    // The certificate, from an exact pass.
     let mut readings = Vec::new();
     // An infeasible point may have parts that do not exist; the truth stands in for it.
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
@@ -139,7 +143,7 @@ pub fn audit(
     let norm_sq = length_sq(problem, weights);
     let mut certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
     certificate.quality = quality.with_point(point);
-    // What oracles have missed adds up to a bound only with a point that has one.
+    // What oracles may have missed makes a bound only if the point supports one.
     certificate.missed = certificate.missed.filter(|_| certificate.quality == quality);
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })

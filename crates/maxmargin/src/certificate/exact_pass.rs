@@ -221,7 +221,7 @@ pub(crate) fn missed_in(shares: &Shares, readings: &[BlockReading]) -> Option<f6
 /// pass that was cut: a lower bound of P(w), and so of the gap.
 ///
 /// With gaps gᵢ ≥ 0 at w, P(w) = D(α) + λ/2 ‖w − Aα‖² + Σᵢ gᵢ (with bounds on weights, at least that). The
-/// gaps that are known are left of it.
+/// bound is D(α) plus the gaps that are known.
 pub(crate) fn from_some_readings(
     quality: Quality,
     lambda: f64,

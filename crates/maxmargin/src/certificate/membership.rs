@@ -49,6 +49,7 @@ pub(crate) fn find_outputs(
     slack: f64,
     scratch: &mut Scratch<'_>,
 ) -> Membership {
+    // Measure the block and a first output, to choose the units.
     let mut w = vec![0.0; problem.dim()];
     let mut column = Column::default();
     scratch.find_corner(i, &w);
@@ -61,6 +62,7 @@ pub(crate) fn find_outputs(
         feature: terms.max(target.features.norm_sq().sqrt()).max(LEAST_UNIT),
         loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
     };
+    // Start with the cone of the truth and that output.
     let target = target.scaled(&units, w.len());
     let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
     let mut direction = Direction { dense: vec![0.0; w.len() + 2], touched: Vec::new() };
@@ -69,6 +71,7 @@ pub(crate) fn find_outputs(
     leave_open(&mut cone, problem.bounds(), w.len());
     let mut before = f64::INFINITY;
     for call in 0..MOST_CALLS {
+        // Is the nearest point of the cone near enough, and does the search still make progress?
         let distance = cone.distance_sq().sqrt();
         if distance <= slack {
             return Membership::Inside;
@@ -79,6 +82,7 @@ pub(crate) fn find_outputs(
             }
             before = distance;
         }
+        // Ask the oracle in the direction of the residual.
         direction.follow(&cone, problem.bounds());
         direction.find_best(i, &units, &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);

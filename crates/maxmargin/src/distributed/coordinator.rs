@@ -1,4 +1,4 @@
-//! What knows w: combines the proposals of shards, and their readings into a certificate.
+//! The keeper of w, which combines the proposals of shards into a step, and their readings into a certificate.
 
 use super::change::Change;
 use super::hulls::{Hulls, Point};
@@ -10,12 +10,12 @@ use crate::problem::Sink as _;
 use crate::problem::bounds::Bounds;
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
-/// What knows the weights of a training in shards; see [the module](super).
+/// Keeps the weights of a training in shards, and combines what the shards propose; see [the module](super).
 ///
 /// A round maximises the dual over the product of the hulls of the shards: each hull has the shard's present point, the
 /// points that it has just proposed, and those of the last rounds. All of these are feasible, so every point of the
-/// product is. With bounds on weights the dual is no quadratic: one share of all proposals together is the best, first
-/// of where the passes have led, and then of the corners.
+/// product is. With bounds on weights the dual is not quadratic. Then a round takes the best common share of all
+/// proposals, first of the points to which passes have led, and then of the corners.
 #[derive(Debug, Clone)]
 pub struct Coordinator {
     lambda: f64,
@@ -47,8 +47,8 @@ impl Coordinator {
         self.value(&self.sum, self.loss)
     }
 
-    /// Adds up the weights and losses of all shards, which are what their blocks say. To be called before a
-    /// check, and after anything went wrong.
+    /// Adds up the weights and losses of all shards, as these compute them from their blocks. Call this before a check,
+    /// and after anything has gone wrong.
     ///
     /// # Errors
     /// Weights of the wrong size or that are not finite.
@@ -79,7 +79,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Forgets earlier proposals, because a shard has.
+    /// Forgets earlier proposals, because a shard has forgotten its own.
     pub fn forget(&mut self) {
         self.hulls.forget();
     }
@@ -123,7 +123,8 @@ impl Coordinator {
         Ok(shares.into_iter().map(|shares| Mixture { shares, keep }).collect())
     }
 
-    /// One share of all proposals together, along which the dual is piecewise quadratic, of each of their ways in turn.
+    /// Takes the best common share of the first ways of all proposals, then of their second ways, and so on. Along
+    /// each of these the dual is piecewise quadratic.
     fn step_within(&mut self, proposals: &[Proposal]) -> Result<Vec<Mixture>, TrainError> {
         let most = proposals.iter().map(|proposal| proposal.ways.len()).max().unwrap_or(0);
         let (begin, begin_loss) = (self.sum.clone(), self.loss);

@@ -45,12 +45,14 @@ impl GroupQp<'_> {
             let (best, gap) = self.worst_group(&theta, &rest, &values, &mut found);
             let enough = (ENOUGH * *first.get_or_insert(gap)).max(ROUNDING * largest);
             let Some((group, to, from)) = best.filter(|_| gap > enough) else { break };
+            // How much mass to move: to the best point of the line, or all there is.
             let value = |place: Place| place.map_or(0.0, |at| values[at]);
             let ascent = value(to) - value(from);
             let curvature =
                 self.product(to, to) - 2.0 * self.product(to, from) + self.product(from, from);
             let longest = from.map_or(rest[group], |at| theta[at]);
             let gamma = if curvature > 0.0 { (ascent / curvature).min(longest) } else { longest };
+            // Update the values, and move the mass.
             for (at, value) in values.iter_mut().enumerate() {
                 *value -= gamma * (self.product(Some(at), to) - self.product(Some(at), from));
             }

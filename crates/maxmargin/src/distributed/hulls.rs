@@ -1,9 +1,9 @@
 //! The points that shards know, and the best mixture of them.
 //!
-//! Each shard has a hull: its present point, the points that it has just proposed, and those of earlier rounds. The dual
-//! is maximised over the product of all hulls, a quadratic program in the masses of the points. Its products are those
-//! of the ways from the present points, λ⟨a − pₖ, b − pₗ⟩. Those of new points are computed; when the present points
-//! move, all of them follow by arithmetic on products alone, without a look at any vector.
+//! Each shard has a hull: its present point, the points that it has just proposed, and those of earlier rounds. The
+//! dual is maximised over the product of all hulls, a quadratic program in the masses of the points. Its products are
+//! those of the ways from the present points, λ⟨a − pₖ, b − pₗ⟩. Those of new points are computed; when the present
+//! points move, all of them follow by arithmetic on products alone, without a look at any vector.
 
 use super::change::Change;
 use super::group_qp::GroupQp;
@@ -52,6 +52,7 @@ impl Hulls {
             self.present = vec![Point::default(); proposed.len()];
             self.present.iter_mut().for_each(|point| point.sum.at = Some(Vec::new()));
         }
+        // For each new point: its products with all new and all known points, and the point itself.
         let ways =
             || proposed.iter().enumerate().flat_map(|(k, own)| own.iter().map(move |way| (k, way)));
         let changes: Vec<&Change> = ways().map(|(_, way)| &way.change).collect();
@@ -76,10 +77,12 @@ impl Hulls {
             way.change.clear(&mut dense);
             new.push((shard, Point { sum, loss: present.loss + way.loss }));
         }
+        // Copy the products from above the diagonal to below it.
         for row in 1..rows.len() {
             let (above, own) = rows.split_at_mut(row);
             own[0].iter_mut().zip(above).for_each(|(product, other)| *product = other[row]);
         }
+        // Put the new points before those that were known.
         let count = rows.len();
         let old = std::mem::take(&mut self.products);
         let old = old.into_iter().enumerate().map(|(at, products)| {

@@ -1,4 +1,4 @@
-//! What the problem of a shard has to do with the whole.
+//! How the problem of a shard relates to the whole.
 
 use super::proposal::Whole;
 use crate::dual::has_own_length;

@@ -3,13 +3,13 @@
 use crate::dual::Block;
 use crate::problem::SparseVec;
 
-/// Whether these can be the shares of so many points at most, of which the present point keeps the rest.
+/// Whether these can be the shares of at most `points` points in a mixture, of which the present point keeps the rest.
 pub(super) fn is_mixture(shares: &[f64], points: usize) -> bool {
     let whole: f64 = shares.iter().sum();
     shares.len() <= points && shares.iter().all(|share| *share >= 0.0) && whole <= 1.0 + 1e-9
 }
 
-/// A mixture as one of its first point and of the rest.
+/// A mixture, seen as a mixture of its first point and of the rest.
 pub(super) struct Rest {
     /// The share of the first point.
     pub(super) newest: f64,

@@ -20,8 +20,8 @@ pub struct Whole {
 
 /// How a shard works in a round.
 ///
-/// The shard maximises a model of the dual: ℓ(α) − λ⟨w, Δwₖ⟩ − σ′λ/2 ‖Δwₖ‖². With σ′ = 1 it takes the others to stand
-/// still, and all together go too far; with σ′ = K it takes them to move as it does itself, which is safe and slow.
+/// The shard maximises a model of the dual: ℓ(α) − λ⟨w, Δwₖ⟩ − σ′λ/2 ‖Δwₖ‖². With σ′ = 1 it assumes that the others
+/// stand still, and all together go too far. With σ′ = K it assumes that they move as it does, which is safe and slow.
 ///
 /// ```
 /// use maxmargin::distributed::Effort;
@@ -37,8 +37,8 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// What suits so many shards: σ′ = K^¾. (On digits and small OCR in 2 to 16 shards, 1 and K take more rounds, and
-    /// it matters little what is taken between them.)
+    /// An effort that suits this many shards, with σ′ = K^¾. (On digits and small OCR in 2 to 16 shards, 1 and K take
+    /// more rounds, and values between them differ little.)
     pub fn among(shards: usize, passes: usize) -> Self {
         let root = (shards.max(1) as f64).sqrt();
         Self { passes, caution: root * root.sqrt() }

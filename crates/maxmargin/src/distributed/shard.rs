@@ -58,7 +58,7 @@ impl std::fmt::Debug for ShardSolver<'_> {
 }
 
 impl<'p> ShardSolver<'p> {
-    /// A shard at the truth. Of `settings`, the method, the seed and the threads count; λ is that of the whole,
+    /// A shard at the truth. Of `settings`, only the method, the seed and the threads are used. λ is that of the whole,
     /// and there are no limits.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl<'p> ShardSolver<'p> {
         &self.sum
     }
 
-    /// What they add to ℓ.
+    /// What the blocks of this shard add to ℓ.
     pub fn loss(&self) -> f64 {
         self.loss
     }
@@ -128,9 +128,9 @@ impl<'p> ShardSolver<'p> {
         self.committed
     }
 
-    /// Calls all oracles where all shards together have the weights `sum` (with bounds, what the weights are clipped
-    /// from), works on the blocks for some passes, and proposes what has come of both. Nothing is changed before it is
-    /// [committed](Self::commit).
+    /// Calls all oracles at the weights `sum` of all shards together (with bounds, what the weights are clipped from),
+    /// works on the blocks for some passes, and proposes the points that both have found. Nothing changes before the
+    /// proposal is [committed](Self::commit).
     ///
     /// # Errors
     /// Weights of another size, numbers that are not finite, or a round that is over.
@@ -174,8 +174,8 @@ impl<'p> ShardSolver<'p> {
         Ok(Proposal { ways, reading, oracle_calls })
     }
 
-    /// Makes some passes. As in a run on one machine, an exact pass refreshes what is known of the gaps now and then, also
-    /// if no block seems to have a gap any more.
+    /// Makes some passes. As in a run on one machine, an exact pass refreshes what is known of the gaps now and then,
+    /// and whenever no block seems to have a gap any more.
     fn work(&mut self, passes: usize) -> Result<(), TrainError> {
         let (mut left, mut looked) = (passes, false);
         while left > 0 && !self.interrupt.is_raised() {
@@ -193,8 +193,9 @@ impl<'p> ShardSolver<'p> {
         Ok(())
     }
 
-    /// Calls all oracles where the method stands, and lets it know the gaps of all blocks. If it was not interrupted, it
-    /// also returns the corner where all blocks are best, if that is wanted. A block that has no gap stays where it is.
+    /// Calls all oracles at the point of the method, and tells the method the gaps of all blocks. If the corner is
+    /// wanted and nothing has interrupted the pass, also returns the point at which every block is at its best
+    /// corner. There, a block without a gap stays where it is.
     fn look_at_all(
         &mut self,
         wants_corner: bool,

@@ -77,8 +77,8 @@ impl<'p> Clipped<'p> {
         for (turn, change) in self.turns.iter().copied().chain(end) {
             let rest = turn - at;
             if !all_the_way && slope <= curvature * rest {
-                // The largest value is on this stretch. The slope is above 0, for it was above what has
-                // been taken from it, and so is the curvature.
+                // The largest value is on this stretch. The slope is above 0, because it was larger than what has been
+                // subtracted from it; so the curvature is above 0 too.
                 let stretch = slope / curvature;
                 at += stretch;
                 gain += 0.5 * slope * stretch;
@@ -86,7 +86,7 @@ impl<'p> Clipped<'p> {
             }
             gain += rest * (slope - 0.5 * curvature * rest);
             slope -= curvature * rest;
-            // A sum from which all terms have been subtracted again is rounding.
+            // Once all terms have been subtracted again, what is left of the sum is rounding.
             curvature = (curvature + change).max(0.0);
             at = turn;
         }

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// How often a thread looks for what it waits for before it falls asleep: 0.1 to 0.4 ms in all. In between two batches,
-/// blocks take their steps one after another, and a thread that sleeps meanwhile is late for the next batch.
+/// How often a thread looks for work before it falls asleep, which takes 0.1 to 0.4 ms in all. Between two batches,
+/// blocks take their steps one after another, and a thread that falls asleep meanwhile is late for the next batch.
 const LOOKS: u32 = 10_000;
 
 /// Work that every thread does, given its number. The calling thread has number 0.
@@ -41,7 +41,7 @@ struct Desk {
     /// Orders given and orders done. They are equal while the helper waits.
     given: AtomicUsize,
     done: AtomicUsize,
-    /// The present order. Nothing means that the helper is to go home.
+    /// The present order. `None` tells the helper to end.
     order: Mutex<Option<Order>>,
     /// Whether the helper sleeps, or is about to.
     sleeps: AtomicBool,
@@ -104,7 +104,7 @@ impl Helper {
         Ok(Self { desk, thread })
     }
 
-    /// Gives an order, or sends the helper home.
+    /// Gives an order, or tells the helper to end.
     fn give(&self, order: Option<Order>) {
         *lock(&self.desk.order) = order;
         self.desk.given.fetch_add(1, Ordering::SeqCst);
@@ -146,8 +146,8 @@ impl Drop for Pool {
     }
 }
 
-/// Waits until `is_true`, and falls asleep after a while. `sleeps` tells others whom to wake: either they
-/// see it, or `is_true` sees what they did before they looked.
+/// Waits until `is_true`, and falls asleep after a while. `sleeps` tells other threads that this one has to be woken.
+/// No signal is lost: either they see the flag, or `is_true` sees what they did before they looked at it.
 fn wait_until(is_true: impl Fn() -> bool, sleeps: &AtomicBool) {
     for _ in 0..LOOKS {
         if is_true() {

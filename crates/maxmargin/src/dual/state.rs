@@ -13,7 +13,7 @@ use crate::util::rounding::ROUNDING;
 /// More partial sums of w than this do not help.
 const MOST_PARTIAL_SUMS: usize = 16;
 
-/// So many partial sums are made wherever they save time.
+/// This many partial sums are made wherever they save time.
 const FEW_PARTIAL_SUMS: usize = 4;
 
 /// More of them are made if they have no more weights than this altogether, which is 8 MB, or if they take at
@@ -202,7 +202,7 @@ impl<'p> DualState<'p> {
         slope < -ROUNDING * share * size
     }
 
-    /// Brings block `i` and its example near, for a visit soon to come.
+    /// Prefetches block `i` and its example, which will be visited soon.
     pub(crate) fn prefetch(&self, i: usize) {
         // The pointer to a block's parts is in far memory too; it arrives while the example is asked for.
         prefetch(&self.blocks[i..=i]);
@@ -294,6 +294,7 @@ impl<'p> DualState<'p> {
 
     /// Rebuilds w and D from the blocks, and returns how far they had drifted.
     pub(crate) fn rebuild(&mut self, workers: &mut Workers<'_>) -> Drift {
+        // Sum up the blocks, and replace w piece by piece.
         let parts = self.sum_blocks(workers);
         let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
         let elsewhere = self.elsewhere.as_deref();
@@ -308,6 +309,7 @@ impl<'p> DualState<'p> {
             piece[0].replace(at * CHUNK, others, elsewhere, bounds);
         });
 
+        // Compute D from the new w, and compare both with what the steps had left.
         let total =
             |part: fn(&ChunkSums) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
         let mut squares = Squares {

@@ -83,7 +83,8 @@ pub(crate) struct Workers<'p> {
     chunk: usize,
 }
 
-/// Blocks handed out at once if nothing is known of them: enough to hide the cost of handing out, few enough to balance.
+/// Blocks handed out at once if nothing is known of them: enough to hide the cost of handing out, and few enough to
+/// keep all threads busy.
 const CHUNK: usize = 32;
 
 /// Batches for each thread, so that no thread has to wait long for another at the end.

@@ -21,8 +21,8 @@ pub enum Accuracy {
     Exact,
     /// An additive error ε: the value is at least max Hᵢ(y; w) − ε.
     Within(f64),
-    /// A multiplicative accuracy ν: of the distance from a value that is reached already, that of the block's own
-    /// point, to the maximum, at least this share is covered.
+    /// A multiplicative accuracy ν: the answer covers at least this share of the distance from the value of the block's
+    /// own point, which is reached already, to the maximum.
     Share {
         /// ν ∈ (0, 1].
         share: f64,
@@ -46,7 +46,7 @@ impl Accuracy {
 ///
 /// - A search that can stop early saves time where a visit asks for
 ///   [less](crate::BlockCoordinate::accuracy) than the maximum.
-/// - A [heuristic](crate::Quality::Heuristic) oracle that knows what it may have missed lets the certificate say how much
+/// - If a [heuristic](crate::Quality::Heuristic) oracle knows what it may have missed, the certificate can say how much
 ///   larger the true gap may be ([`Certificate::missed`](crate::Certificate::missed)).
 ///
 /// ```

@@ -13,7 +13,7 @@ pub trait Finder<P: Problem>: Sync + Send + Sized {
     /// Whether it can stop early, and knows what it has missed.
     const STOPS_EARLY: bool;
 
-    /// Finds an output of the accuracy that is asked for, with the loss times a factor. Returns how much larger the maximum can
+    /// Finds an output of the requested accuracy, with the loss times a factor. Returns how much larger the maximum can
     /// be.
     fn find(
         problem: &SlackRescaled<P, Self>,
@@ -132,7 +132,7 @@ pub(super) struct Place {
     a: f64,
 }
 
-/// All outputs have t·x + a ≤ `most`. Between two places on the line, which outputs have, it cannot be lowered.
+/// All outputs have t·x + a ≤ `most`. Outputs reach the line at two places, and between these it cannot be lowered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Line {
     t: f64,
@@ -167,8 +167,8 @@ struct Peak {
 
 /// The largest product x·a with 0 ≤ x ≤ `largest` below `lines`, which are sorted by their t.
 ///
-/// Each line is looked at from where the one before crosses it to where it crosses the next. Whatever these places are, together they
-/// cover all losses, so the result is a bound.
+/// Each line counts from where the previous line crosses it to where it crosses the next. Wherever these crossings are,
+/// the stretches between them cover all losses, so the result is a bound.
 fn peak(lines: &[Line], largest: f64) -> Peak {
     let mut peak = Peak { product: 0.0, x: 0.0, line: 0 };
     let mut from = 0.0f64;
@@ -193,7 +193,7 @@ fn peak(lines: &[Line], largest: f64) -> Peak {
 struct Question {
     /// The weight of the loss.
     t: f64,
-    /// The two outputs on whose line no other output may lie above, if the question is that.
+    /// If the question is whether an output lies above the line through two known outputs: these two.
     between: Option<(Place, Place)>,
 }
 
@@ -214,8 +214,8 @@ impl Question {
         } else if let Some(steeper) = lines.get(peak.line + 1) {
             chord(line, steeper)
         } else {
-            // So far no output has a larger loss. The direction in which the product rises is t = a/x, unless it is that of the
-            // line itself.
+            // So far no output has a larger loss. The product rises in the direction t = a/x, unless that is the
+            // direction of the line itself.
             let t = (line.at(peak.x) / peak.x).max(2.0 * line.t);
             (t > line.t && t.is_finite()).then_some(Self { t, between: None })
         }
@@ -246,8 +246,8 @@ impl Search {
         Ok(Self { largest, is_exact: quality.is_exact() })
     }
 
-    /// Finds the output with the largest t·L(y) − ⟨w, ψ(y)⟩. Returns its loss and its −⟨w, ψ(y)⟩. The workspace is prepared at w
-    /// before and after.
+    /// Finds the output with the largest t·L(y) − ⟨w, ψ(y)⟩. Returns its loss and its −⟨w, ψ(y)⟩. The workspace is
+    /// prepared at w before and after.
     fn decode<P: Problem>(
         problem: &SlackRescaled<P, Self>,
         (i, w, t): (usize, &[f64], f64),

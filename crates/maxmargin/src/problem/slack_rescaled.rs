@@ -46,12 +46,12 @@ pub trait Enumerable: Problem {
 /// max_y Lᵢ(y)·(1 − ⟨w, ψᵢ(y)⟩)
 /// ```
 ///
-/// All outputs must keep the same margin of 1, and the loss multiplies the amount by which they violate
-/// it: an output with a large loss need not be further away than others, but its violations cost more.
-/// Outputs without loss do not matter at all. Since losses multiply scores, a decoder cannot find the
-/// maximum. [`new`](Self::new) makes an oracle that tries all outputs, so it is exact.
-/// `by_search` (behind the feature `unstable`) makes one that calls the decoder at several weights of the loss, and knows how much
-/// it may have missed. In part space p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)), and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
+/// All outputs must keep the same margin of 1, and the loss multiplies the amount by which they violate it: an output
+/// with a large loss need not be further away than others, but its violations cost more. Outputs without loss do not
+/// matter at all. Since losses multiply scores, a decoder cannot find the maximum. [`new`](Self::new) makes an oracle
+/// that tries all outputs, so it is exact. `by_search` (behind the feature `unstable`) makes one that calls the
+/// decoder at several weights of the loss, and knows how much it may have missed. In part space
+/// p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)), and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -156,15 +156,16 @@ impl<P> SlackRescaled<P> {
 }
 
 impl<P: Problem> SlackRescaled<P, Search> {
-    /// Wraps a `problem` whose outputs are too many to try them all. The oracle searches among those that the decoder of the problem
-    /// finds if the loss counts more or less.
+    /// Wraps a `problem` that has too many outputs to try them all. The oracle searches among the outputs that the
+    /// decoder of the problem finds if the loss counts more or less.
     ///
-    /// For every t ≥ 0 the decoder finds M(t) = max_y t·L(y) + 1 − ⟨w, ψ(y)⟩, so that all outputs lie below the line
-    /// t·x + a = M(t) in the plane of x = L(y) and a = 1 − ⟨w, ψ(y)⟩. The search asks at the t that lowers the largest product
-    /// x·a below all lines known so far, until no line can, which takes a few calls. What it returns is the best of the outputs found. Its
-    /// distance from the largest product is what it may have missed: an output that lies below the line between
-    /// two others is never found, whatever its product. So the quality is [`Quality::Heuristic`],
-    /// and the certificate [states](crate::Certificate::missed) by how much at most the true gap is larger.
+    /// For every t ≥ 0 the decoder finds M(t) = max_y t·L(y) + 1 − ⟨w, ψ(y)⟩. So in the plane of x = L(y) and
+    /// a = 1 − ⟨w, ψ(y)⟩, all outputs lie on or below the line t·x + a = M(t). The search asks at the t that lowers the
+    /// largest product x·a below all lines known so far, until no line can lower it, which takes a few calls. It
+    /// returns the best of the outputs found. The difference from the largest product is what it may have missed: an
+    /// output that lies below the line between two others is never found, whatever its product. So the quality is
+    /// [`Quality::Heuristic`], and the certificate [states](crate::Certificate::missed) by how much at most the true
+    /// gap is larger.
     ///
     /// ```
     /// use maxmargin::doc::toy;
@@ -176,12 +177,12 @@ impl<P: Problem> SlackRescaled<P, Search> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A problem that [scales losses](ScaledLosses) itself takes part as it is. Others are asked at scaled weights, which costs
-    /// d operations for each call.
+    /// A problem that can [scale losses](ScaledLosses) is asked with a scaled loss. Other problems are asked at scaled
+    /// weights, which costs d operations for each call.
     ///
     /// # Errors
-    /// A problem whose corners are not all outputs, as with a relaxation: a product of their losses and scores means nothing. Or
-    /// one whose decoder maximises something else than scores.
+    /// If not all corners of the problem are outputs, as with a relaxation: a product of their losses and scores means
+    /// nothing. Or if the decoder of the problem maximises something other than scores.
     #[cfg(feature = "unstable")]
     pub fn by_search(problem: P) -> Result<Self, SlackSearchError> {
         let finder = Search::new(&problem)?;

@@ -97,8 +97,8 @@ pub trait Worker: Send {
     /// Like [`find_corner`](Self::find_corner), but of the accuracy that is asked for, if the problem can be asked.
     fn find_corner_within(&mut self, i: usize, w: &[f64], accuracy: Accuracy);
 
-    /// Like [`find_corner`](Self::find_corner). Returns how much larger the maximum can be, if the oracle is a heuristic
-    /// that knows.
+    /// Like [`find_corner`](Self::find_corner). If the oracle is a heuristic that knows how much larger the maximum can
+    /// be, returns that.
     fn find_corner_and_missed(&mut self, i: usize, w: &[f64]) -> Option<f64>;
 
     /// Like [`find_corner`](Self::find_corner), but with the loss multiplied by `factor`. Returns `false`

@@ -17,7 +17,7 @@ mod encoding {
         append(state, Vec::new())
     }
 
-    /// The bytes of a state after those that are there.
+    /// Appends the bytes of a state to `bytes`.
     pub(crate) fn append(state: &impl Serialize, bytes: Vec<u8>) -> Vec<u8> {
         postcard::to_extend(state, bytes).expect("plain data")
     }
@@ -27,7 +27,7 @@ mod encoding {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// A sum that tells damaged bytes.
+    /// A check sum, which reveals damaged bytes.
     pub(crate) fn check_sum(bytes: &[u8]) -> u64 {
         xxhash_rust::xxh3::xxh3_64(bytes)
     }

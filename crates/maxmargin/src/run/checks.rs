@@ -14,7 +14,7 @@ use crate::observe::Status;
 use crate::problem::Quality;
 use std::time::Instant;
 
-/// Oracle calls that take longer are handed out one by one, however few there are.
+/// Oracle calls that take longer than this are handed to threads one by one, however few there are.
 const LONG_CALL: f64 = 20e-6;
 
 /// The point with the largest dual value so far, which is a lower bound of every primal value.
@@ -162,8 +162,8 @@ impl<'p> Run<'p, '_> {
         self.certificate_of_readings(other).map(Some)
     }
 
-    /// Calls all oracles at the present w once more, without counting them, for the corners that they find. Returns false if
-    /// the run is to end before all have answered.
+    /// Calls all oracles at the present w once more, without counting them, to find their corners again. Returns
+    /// false if the run is to end before all have answered.
     pub(crate) fn ask_again(&mut self) -> Result<bool, TrainError> {
         let deadline = self.deadline();
         let at = (&self.state.shares, &*self.state.blocks, &*self.state.w);

@@ -72,7 +72,7 @@ const STRIDE: u32 = 16;
 const SHORT_CALL: f64 = 20e-6;
 
 impl CallTimer {
-    /// Runs `call`, which counts.
+    /// Runs `call`, and counts its time.
     pub(crate) fn time<T>(&mut self, call: impl FnOnce() -> T) -> T {
         if self.skip > 0 {
             self.skip -= 1;
@@ -93,8 +93,8 @@ impl CallTimer {
         result
     }
 
-    /// Whether the next call will be timed. If calls are short, others need not read the clock more often
-    /// either.
+    /// Whether the next call will be timed. If calls are short, other code need not read the clock more often than
+    /// this either.
     pub(crate) fn is_due(&self) -> bool {
         self.skip == 0
     }
@@ -119,8 +119,8 @@ impl CallTimer {
         }
     }
 
-    /// What a call takes if nothing disturbs it: a third of the first calls took less. The mean would say
-    /// more about what else the machine was doing.
+    /// The seconds that a call takes if nothing disturbs it: a third of the first timed calls took less. The mean would
+    /// tell more about other work on the machine.
     pub(crate) fn undisturbed(&self) -> f64 {
         let mut sorted = self.first.clone();
         sorted.sort_by(f64::total_cmp);

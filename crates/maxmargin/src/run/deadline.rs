@@ -2,9 +2,9 @@
 //!
 //! An exact pass calls every oracle once, which can take minutes where oracles are slow. The time limit plans
 //! for the last one (`Run::limit`), but an interrupt comes unannounced, and plans can fail. So every exact pass
-//! looks out for its deadline. A pass that is cut has no say in the run: the order and the cache learn nothing
-//! from it, and a checkpoint is one of before the check. The result then has a certificate that claims only
-//! what is known of it; see [`Quality::Unfinished`](crate::Quality::Unfinished).
+//! watches its deadline. A pass that is cut does not influence the run: the order and the cache learn nothing
+//! from it, and a checkpoint holds the state before the check. The certificate of the result then claims only
+//! what is known; see [`Quality::Unfinished`](crate::Quality::Unfinished).
 
 use super::{Check, Finished, Interrupt, Run};
 use crate::certificate::from_some_readings;

@@ -32,7 +32,7 @@ pub(crate) trait Drive {
     /// run was asked to end.
     fn check(&mut self) -> Result<Option<Self::Check>, Self::Error>;
 
-    /// As [`check`](Self::check), if a checkpoint already holds the answer.
+    /// Takes the place of [`check`](Self::check) if a checkpoint already holds its answer.
     fn recall(&mut self, check: &Self::Check) -> Result<(), Self::Error>;
 
     /// The status with which the run ends if `check` shows that it has reached its aim.

@@ -1,16 +1,16 @@
 //! Whether the state of a method, as a checkpoint has saved it, fits the problem.
 //!
-//! A check sum tells damage, but whoever changes a checkpoint on purpose can mend its sum. So every number that
-//! leads to a place in memory is checked once, when a run is resumed, and every remembered corner has to be a point
-//! of its block. What passes can be far from what the run has left, but the run goes on without a panic, and its
-//! certificate is about a feasible point.
+//! A check sum reveals damage, but someone who changes a checkpoint on purpose can correct its sum. So every number
+//! that leads to a place in memory is checked once, when a run is resumed, and every remembered corner has to be a
+//! point of its block. A state that passes may still differ from the one that the run has saved, but the run
+//! continues without a panic, and its certificate is about a feasible point.
 
 use super::Run;
 use crate::certificate::is_point;
 use crate::dual::Block;
 use crate::problem::{Blocks, SparseVec};
 
-/// Counts above this were not counted.
+/// No run can count further than this.
 const MOST_COUNTED: u64 = 1 << 60;
 
 /// A state of a method that can be held against a run.
@@ -43,7 +43,7 @@ impl<'a> Fitting<'a> {
         weights.len() == self.dim && weights.iter().all(|w| w.is_finite())
     }
 
-    /// Whether there is one for each block.
+    /// Whether there is one value for each block.
     pub(crate) fn are_of_blocks<T>(&self, values: &[T]) -> bool {
         values.len() == self.n
     }
@@ -66,7 +66,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Whether something can have been counted.
+/// Whether a run can have counted this far.
 pub(crate) fn is_count(count: u64) -> bool {
     count < MOST_COUNTED
 }

@@ -57,8 +57,7 @@ pub(crate) struct Run<'p, 'o> {
     clock: Clock,
     oracle_timer: CallTimer,
     hooks: RunHooks<'o>,
-    /// Whether an observer has asked to stop, at an event after which the loop does not look at the
-    /// answer at once.
+    /// Whether an observer has asked to stop at an event whose answer the loop does not look at immediately.
     stopped: bool,
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
@@ -70,7 +69,7 @@ pub(crate) struct Run<'p, 'o> {
     is_resumed: bool,
     /// The signature of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
-    /// What the longest exact pass so far has taken.
+    /// The seconds that the longest exact pass so far has taken.
     check_seconds: Option<f64>,
     /// The last check, if it was cut.
     cut: Option<Cut>,
@@ -146,7 +145,7 @@ pub(crate) struct Check {
     #[cfg_attr(feature = "serde", serde(with = "crate::run::checkpoint::CertificateByPlace"))]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
-    /// It is only watched, so checkpoints leave it out.
+    /// The second objective. It is only watched, so checkpoints leave it out.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) second: Option<f64>,
     /// The dual value of an average.
@@ -317,9 +316,8 @@ impl<'p, 'o> Run<'p, 'o> {
         None
     }
 
-    /// The seconds that the last exact pass is going to take, which have to be left of `most` for it; half of
-    /// these at the most. A pass that takes longer than all of them cannot be finished anyway, so nothing is
-    /// left for it.
+    /// The seconds out of `most` that are reserved for the last exact pass: as many as it is going to take, but at most
+    /// half of `most`. A pass that takes longer than `most` cannot be finished anyway, so nothing is reserved for it.
     fn reserve(&self, most: f64) -> f64 {
         let as_before = self.check_seconds;
         let pass = as_before.unwrap_or_else(|| {

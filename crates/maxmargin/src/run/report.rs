@@ -66,9 +66,10 @@ impl<'p> Run<'p, '_> {
         check: Check,
         result: Option<DualState<'p>>,
     ) -> Result<Finished, TrainError> {
+        // The certificate: that of the best model if one was kept, with the best bound.
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();
-        // What is known only in part has not converged, and was not validated.
+        // A result whose check was cut has not converged, and was not validated.
         let is_whole = self.cut.is_none() || best.is_some();
         let validation = validation.filter(|_| is_whole);
         let mut certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
@@ -78,7 +79,7 @@ impl<'p> Run<'p, '_> {
             certificate = certificate.with_bound(bound.dual)?;
         }
         if self.is_resumed {
-            // A method may hold corners of its own whose losses another problem has told, and which show
+            // The method may have kept corners in the checkpoint whose losses belong to another problem. They show
             // in the point only now.
             let blocks = match (&self.bound, &best, &result) {
                 (Some(bound), _, _) => &bound.blocks,
@@ -97,11 +98,13 @@ impl<'p> Run<'p, '_> {
             Status::Converged => Status::Patience,
             other => other,
         };
+        // Tell the observers.
         (self.totals.seconds, self.totals.oracle_seconds) = self.seconds();
         let end = End { status, certificate, totals: self.totals, validation };
         self.emit(Event::End(&end));
         let theory = self.theory();
         let (lambda, totals, choice) = (self.state.lambda, self.totals, self.choice);
+        // The weights and the dual point.
         let (weights, mut dual) = match best {
             Some(best) => best.into_point(),
             None => result.unwrap_or(self.state).into_point(),

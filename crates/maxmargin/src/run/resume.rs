@@ -33,6 +33,7 @@ impl<'p, 'o> Run<'p, 'o> {
     ) -> Result<Resumed<'p, 'o>, TrainError> {
         check_problem(problem)?;
         checkpoint.check_resolved(&settings)?;
+        // Is it the same problem?
         let Checkpoint { stage, w, blocks, dual, norm_sq, totals, method, .. } = checkpoint;
         for (what, then, now) in
             [("examples", blocks.len(), problem.examples()), ("features", w.len(), problem.dim())]
@@ -46,13 +47,14 @@ impl<'p, 'o> Run<'p, 'o> {
             let why = "its examples, its losses or its bounds are others".to_owned();
             return Err(TrainError::Resume { why });
         }
-        // What another decoder has found says nothing about this one's problem. The same decoder may have
-        // failed before, or since.
+        // Corners of a decoder with another quality say nothing about this problem. But the same decoder has another
+        // quality if it has failed before the checkpoint was made, or since.
         let (then, now) = (checkpoint.quality, problem.quality());
         if then != now && then != now.after_failures(1) && now != then.after_failures(1) {
             let why = format!("its decoding was {then}, that of the problem is {now}");
             return Err(TrainError::Resume { why });
         }
+        // Are the numbers those of a run?
         let counts = [totals.passes, totals.visits, totals.oracle_calls, totals.oracle_failures];
         let seconds = [totals.seconds, totals.oracle_seconds, totals.gap_seconds];
         let is_time = |seconds: &f64| (0.0..=MOST_SECONDS).contains(seconds);
@@ -71,7 +73,7 @@ impl<'p, 'o> Run<'p, 'o> {
         let point = DualPoint { blocks: blocks.into_owned() };
         let lambda = settings.lambda_for(problem.examples());
         let mut workers = Workers::new(problem, settings.thread_count());
-        // The signature knows the losses of a few outputs only.
+        // Are the blocks points of the problem? The signature knows the losses of a few outputs only.
         let bound = checkpoint.bound.as_ref().map(|bound| &bound.blocks);
         for blocks in [Some(&point.blocks), bound].into_iter().flatten() {
             if let Some((example, why)) = first_misfit(problem, &mut workers, blocks) {
@@ -83,6 +85,7 @@ impl<'p, 'o> Run<'p, 'o> {
         // From the sum of the blocks back to the bits that the steps had left.
         state.restore(w.into_owned(), dual, norm_sq);
 
+        // Continue the counts, and tell the observers.
         let clock = Clock::start_at(totals.seconds);
         let mut run = Self::new(problem, settings, hooks, state, workers, clock)?;
         run.signature = Some(checkpoint.signature);

@@ -58,7 +58,7 @@ impl Run<'_, '_> {
         })
     }
 
-    /// What the best gap so far is bounded by in expectation, if a theorem applies to the method.
+    /// A bound on the expectation of the best gap so far, if a theorem applies to the method.
     pub(super) fn gap_bound(&self) -> Option<f64> {
         let (s, theory) = (&self.settings, self.theory()?);
         let steps_forward = matches!(s.direction, Direction::FrankWolfe | Direction::Best);

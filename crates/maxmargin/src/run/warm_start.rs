@@ -21,6 +21,7 @@ pub(crate) fn take_over(
         let (found, expected) = (point.blocks.len(), problem.examples());
         return Err(TrainError::Size { what: "dual blocks", found, expected });
     }
+    // Keep the blocks that are shown to be feasible, and put the others at the truth.
     let needed = problem.quality().needed_of_point();
     let verdicts = check_points(problem, workers, &point, ROUNDING);
     let truth = DualPoint::at_truth(problem);

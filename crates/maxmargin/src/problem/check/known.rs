@@ -99,8 +99,8 @@ fn absolute(vector: &SparseVec) -> SparseVec {
 }
 
 impl Look<'_, '_> {
-    /// Computes the numbers of the output that is looked at, of example `i`. Returns `None` and reports a broken law if they
-    /// cannot be used.
+    /// Computes the numbers of the output of example `i` that is looked at. If they cannot be used, reports a broken
+    /// law and returns `None`.
     pub(super) fn describe(&mut self, i: usize, source: Source) -> Option<Known> {
         let problem = &mut *self.problem;
         // Loss and features.

@@ -36,7 +36,8 @@ impl Checkpoint<'_> {
 
     /// As [`check_settings`](Self::check_settings), after `auto` has filled in what it starts with.
     pub(crate) fn check_resolved(&self, now: &SettingsRecord) -> Result<(), TrainError> {
-        // Limits may change, and whatever does not influence the result; of patience, only the number.
+        // Limits may change, and so may settings that do not influence the result. The number of `patience` may change,
+        // but not whether there is one.
         let bound = |settings: &SettingsRecord| {
             let free = SettingsRecord::default();
             SettingsRecord {

@@ -30,8 +30,8 @@ const SIGNED_WEIGHTS: usize = 256;
 /// true outputs, their bounds, the parts and losses of a few outputs of a few examples, and the lengths
 /// of weights. So it notices other losses, another rescaling and another kernel, too.
 ///
-/// Where a problem cannot check points of its dual, a resumed run has to take their losses on trust. There
-/// the signature knows the largest loss of every example, for one oracle call each.
+/// If a problem cannot check points of its dual, a resumed run has to take their losses on trust. The signature of such
+/// a problem includes the largest loss of every example, at the cost of one oracle call each.
 pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     struct Hash(bytes::Hash);
     impl Hash {
@@ -42,6 +42,7 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     }
     let (mut hash, mut truth, mut features) =
         (Hash(bytes::Hash::new()), SparseVec::new(), SparseVec::new());
+    // The weights, parts and features of the true outputs.
     let mut longest = 0;
     for i in 0..problem.examples() {
         truth.clear();
@@ -82,6 +83,7 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     if let Some(length) = problem.weights_norm_sq(&some) {
         hash.add(some.len(), length);
     }
+    // The bounds.
     for bounds in bounds_in_force(problem).into_iter().flat_map(|b| [b.lower(), b.upper()]) {
         bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));
     }
