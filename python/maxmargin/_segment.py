@@ -45,8 +45,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         to ``stop - 1`` of a sequence ``x``: a list of numbers, always as many. It is called for all
         segments of up to ``longest`` tokens.
     loss : {"normalised", "hamming"}, default="normalised"
-        The share of tokens that are wrong, or their number. A token is wrong if its label is, or if
-        it begins a segment where it should not, or the other way round.
+        The share of tokens that are wrong, or their number (the command line's default). A token is wrong if
+        its label is, or if it begins a segment where it should not, or the other way round.
     class_weight : dict or "balanced", optional
         What a wrong token costs by its true label: weights by label, or ``"balanced"`` for n/(k count) with n
         tokens of k labels.

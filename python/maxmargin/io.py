@@ -61,7 +61,9 @@ def read_sequences(
     Returns
     -------
     X, y
-        Tokens as dictionaries of attributes, and labels as texts (None where there are none).
+        Tokens as dictionaries of attributes, and labels as texts (None where there are none). A model
+        that is trained on these knows attributes, and no template: use :func:`read_columns` or
+        :class:`SequenceFile` for one that the command line can use on words in columns.
 
     Examples
     --------
@@ -200,7 +202,8 @@ def read_superpixels(
     -------
     X, y, pixels
         For each image its graph, the label of each region (1 if most of it is foreground), and for each
-        region its number of pixels and how many of them are foreground.
+        region its number of pixels and how many of them are foreground. (Models of the command line
+        call the labels ``"background"`` and ``"foreground"``.)
 
     Examples
     --------
@@ -229,6 +232,7 @@ def read_alignments(source: PathLike) -> tuple[list[tuple[list[str], list[str]]]
     -------
     sentences, y
         The words of each pair of sentences, and its ``"sure"`` and ``"possible"`` links, counted from 0.
+        Features of links are yours to make; those of the command line are not among them.
 
     Examples
     --------
