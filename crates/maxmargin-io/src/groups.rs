@@ -13,17 +13,38 @@ use crate::lines::Lines;
 pub(crate) struct Groups {
     what: &'static str,
     begun: HashMap<u64, u64>,
+    /// Why the line after a sequence cannot be read.
+    held: Option<DataError>,
 }
 
 impl Groups {
     /// `what` names the number in messages.
     pub(crate) fn new(what: &'static str) -> Self {
-        Self { what, begun: HashMap::new() }
+        Self { what, begun: HashMap::new(), held: None }
     }
 
     /// With the numbers of sequences before these, if there are any.
     pub(crate) fn after(what: &'static str, begun: Option<&HashMap<u64, u64>>) -> Self {
-        Self { what, begun: begun.cloned().unwrap_or_default() }
+        Self { what, begun: begun.cloned().unwrap_or_default(), held: None }
+    }
+
+    /// Goes to the next line. A line after tokens of a sequence that cannot be read ends the sequence, whose own mistakes
+    /// come first; the next call tells why it cannot be read.
+    pub(crate) fn advance(
+        &mut self,
+        lines: &mut Lines,
+        has_tokens: bool,
+    ) -> Result<bool, DataError> {
+        if let Some(error) = self.held.take() {
+            return Err(error);
+        }
+        match lines.advance() {
+            Err(error) if has_tokens => {
+                self.held = Some(error);
+                Ok(false)
+            }
+            other => other,
+        }
     }
 
     /// Notes that a sequence begins in the current line, where its number is at `byte`.

@@ -158,7 +158,7 @@ impl OcrReader {
         into.clear();
         let mut fold = None;
         let mut position = 0;
-        while self.lines.advance()? {
+        while self.groups.advance(&mut self.lines, !into.is_empty())? {
             let line = self.lines.line();
             if line.is_empty() || line.starts_with('#') {
                 continue;

@@ -166,7 +166,13 @@ impl Model {
     /// The model with these weights at zero.
     fn with_zeros(&self, zeros: &[usize], trained: &[f64], before: &Audit, after: Audit) -> Self {
         let mut model = self.clone();
-        zeros.iter().for_each(|&feature| model.weights[feature] = 0.0);
+        // By way of the weights of the training: a bias may stand for means of other attributes, too.
+        let mut pruned = trained.to_vec();
+        zeros.iter().for_each(|&feature| pruned[feature] = 0.0);
+        if let Some(scaling) = &self.meta.scaling {
+            scaling.to_raw(&self.meta.spec, &mut pruned);
+        }
+        model.weights = pruned;
         let earlier = self.meta.pruned;
         let largest = zeros.last().map_or(0.0, |&feature| trained[feature].abs().next_up());
         model.meta.certificate = after.certificate;

@@ -114,7 +114,7 @@ impl ReadSequences for SvmHmmReader {
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         into.clear();
-        while self.lines.advance()? {
+        while self.groups.advance(&mut self.lines, !into.is_empty())? {
             let (data, comment) = split_comment(self.lines.line());
             let mut fields = blanks(data);
             if fields.clone().next().is_none() {

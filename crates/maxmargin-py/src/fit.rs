@@ -261,6 +261,7 @@ fn scale(
         _ => return Ok(None),
     }
     let Some(scaling) = Scaling::of(&training.examples) else { return Ok(None) };
+    let scaling = scaling.centred(&training.examples, &training.spec);
     if when == "auto" && !scaling.is_needed(&training.examples) {
         return Ok(None);
     }

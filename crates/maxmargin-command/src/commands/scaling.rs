@@ -24,8 +24,8 @@ pub(super) fn apply(
              units of the data"
         );
     }
-    let Some(scaling) = Scaling::of(&data.examples).filter(|_| when != Some(Standardise::Never))
-    else {
+    let scaling = Scaling::of(&data.examples).map(|own| own.centred(&data.examples, &data.spec));
+    let Some(scaling) = scaling.filter(|_| when != Some(Standardise::Never)) else {
         if asked {
             bail!("--standardise is for the attributes of rows and sequences");
         }
@@ -38,9 +38,14 @@ pub(super) fn apply(
             data.examples = scaled;
         }
         if !asked {
+            let why = match scaling.centres().len() {
+                0 => format!("attributes differ {ratio:.0}-fold in size"),
+                1 => "an attribute lies far from 0".to_owned(),
+                far => format!("{far} attributes lie far from 0"),
+            };
+            let subject = if scaling.centres().is_empty() { "" } else { "attributes " };
             screen.say(format!(
-                "attributes differ {ratio:.0}-fold in size and are standardised; --standardise never \
-                 leaves them"
+                "{why}, and {subject}are standardised; --standardise never leaves them"
             ));
         }
         return Ok(Some(scaling));

@@ -126,7 +126,9 @@ fn check_meta(meta: &ModelMeta) -> Result<(), ModelError> {
         return Err(ModelError::content("it is stated to be trained on 0 examples"));
     }
     if !meta.scaling.as_ref().is_none_or(Scaling::is_sound) {
-        return Err(ModelError::content("a factor of its scaling is not a positive number"));
+        return Err(ModelError::content(
+            "a factor of its scaling is not a positive number, or a mean not a number",
+        ));
     }
     match meta.held_out {
         Some(HeldOut { one_in, .. }) if one_in < 2 => Err(ModelError::content(format!(

@@ -387,5 +387,11 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
 fn the_mistakes_of_a_word_come_before_those_of_the_next() {
     let pixels = "0000007".to_owned() + &"0".repeat(25);
     let text = format!("2\t1\t\t0\t{pixels}\n1\t:\to\t0\t{pixels}\n");
-    compare(&Input { text: text.into_bytes(), breaks: false }, Format::Ocr);
+    let mut text = text.into_bytes();
+    compare(&Input { text: text.clone(), breaks: false }, Format::Ocr);
+    let colon = text.iter().position(|&byte| byte == b':').unwrap();
+    text[colon] = 0x80; // no text at all
+    compare(&Input { text, breaks: false }, Format::Ocr);
+    let text = b"qid:1 1:1\n2 qid:2 1:\x80\n".to_vec();
+    compare(&Input { text, breaks: false }, Format::SvmHmm);
 }

@@ -47,7 +47,7 @@ fn lines(text: &[u8]) -> Option<Lines> {
 pub(crate) fn readers(bytes: &[u8]) {
     let Some((&choice, text)) = bytes.split_first() else { return };
     let Some(input) = lines(text) else { return };
-    let format = Format::ALL.get(usize::from(choice % 12)).copied();
+    let format = Format::ALL.get(usize::from(choice) % (Format::ALL.len() + 1)).copied();
     let is_rows = choice >= 128;
     match format {
         Some(Format::FactorGraph) => {

@@ -8,7 +8,11 @@ use crate::common::{
     watch,
 };
 use maxmargin::ProblemExt as _;
-use maxmargin::{Direction, Order, Problem, Rng, Settings, SettingsRecord, SparseVec, train};
+use maxmargin::model::LabelledRows;
+use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+use maxmargin::{
+    Caching, Direction, Order, Problem, Rng, Settings, SettingsRecord, SparseVec, train,
+};
 use proptest::prelude::*;
 
 /// Weights of several kinds: real, zero, small integers (with many ties), huge, tiny.
@@ -247,5 +251,28 @@ fn few_passes_suffice_on_large_faces() {
         let duals: Vec<f64> = rows.0.iter().map(|(record, _)| record.dual).collect();
         assert!(duals.is_sorted_by(|a, b| *a <= b + 1e-13), "{duals:?}");
         assert!(solution.totals.drift.weights < 1e-10 && solution.totals.drift.dual < 1e-12);
+    }
+}
+
+/// Orders by curvature learn it from the rows themselves where blocks are simplices, and go on between exact passes.
+#[test]
+fn orders_by_curvature_visit_simplices_between_exact_passes() {
+    let mut rows = LabelledRows::new();
+    let mut rng = Rng::new(3);
+    for i in 0..30 {
+        let x = (0..4).map(|a| (a, rng.unit_f64() - 0.5));
+        rows.push(x.collect::<Vec<_>>(), &[i % 3], 1.0).unwrap();
+    }
+    let problem = Multiclass::new(MulticlassShape::new(3, 4), rows, ClassLoss::ZeroOne).unwrap();
+    for order in [Order::Curvature, Order::GapCurvature] {
+        let (direction, cache) = (Direction::Corrective, Caching::Off);
+        let (lambda, max_passes, gap_every) = (Some(1e-3), 6, 6);
+        let base =
+            SettingsRecord { lambda, max_passes, gap_every, tolerance: 0.0, ..bcfw().record() };
+        let settings = SettingsRecord { order, direction, cache, ..base }.settings().unwrap();
+        let solution = train(&problem, &settings).unwrap();
+        assert_eq!(solution.totals.visits, 180, "{order}");
+        let settings = Settings { max_passes: 2000, tolerance: 1e-6, gap_every: 1, ..settings };
+        assert!(train(&problem, &settings).unwrap().certificate.gap <= 1e-6, "{order}");
     }
 }

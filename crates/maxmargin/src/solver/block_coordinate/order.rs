@@ -383,13 +383,14 @@ impl CurvedPicker {
     }
 
     fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        let mut is_waiting = vec![false; self.gaps.len()];
+        self.unvisited.iter().for_each(|&i| is_waiting[i as usize] = true);
         for (i, gap) in gaps.enumerate() {
             self.gaps[i] = gap.max(0.0);
             // A block whose oracle has found nothing but the truth has no curvature, and would never be drawn.
-            let i_small = i as u32;
             let forgotten = self.curvatures[i] == 0.0 && self.gaps[i] > 0.0;
-            if forgotten && !self.unvisited.contains(&i_small) {
-                self.unvisited.push(i_small);
+            if forgotten && !is_waiting[i] {
+                self.unvisited.push(i as u32);
             }
         }
         let weights: Vec<f64> = (0..self.gaps.len()).map(|i| self.weight(i)).collect();

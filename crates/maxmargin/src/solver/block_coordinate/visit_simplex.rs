@@ -26,6 +26,8 @@ impl BlockCoordinate {
         if !gap.is_finite() {
             return Err(TrainError::NotFinite { example: i });
         }
+        let curvature = share / state.lambda * simplices.length_sq(i);
+        self.picker.note_curvature(i, 4.0 * share * curvature);
         self.picker.update(i, gap);
         if gap <= 0.0 {
             run.note_step(0.0, 1.0);

@@ -145,7 +145,7 @@ pub fn bcfw() -> Settings {
 
 /// Settings of `bcfw` that visit blocks in batches, of every direction and with and without a cache.
 pub fn in_batches(base: &Settings) -> Vec<Settings> {
-    let orders = Order::NAMES.iter().zip([2, 5, 16, 0, 3, 4]);
+    let orders = Order::NAMES.iter().zip([2, 5, 16, 0, 3, 4].into_iter().cycle());
     let each = orders.flat_map(|named| Direction::NAMES.iter().map(move |other| (named, other)));
     let averages = ["none", "none", "weighted", "none", "uniform"].into_iter().cycle();
     let caches = [Caching::On, Caching::Off, Caching::Exhaust, Caching::On].into_iter().cycle();
