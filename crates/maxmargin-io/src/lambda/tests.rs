@@ -4,7 +4,7 @@ use super::*;
 use crate::model::Model;
 use crate::spec::{MulticlassSpec, Rescaling, Spec};
 use crate::training::TrainingPlan;
-use crate::{Examples, Fingerprinter, Format, Names, Origin, Scaling, default_settings};
+use crate::{Examples, Fingerprinter, Format, Names, Origin, Prune, Scaling, default_settings};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::{Interrupt, Rng, Settings, Trainer, TriedLambda};
@@ -175,4 +175,52 @@ fn scaling_keeps_what_is_sparse_and_what_is_constant() {
     for (a, b) in weights.iter().zip(&original) {
         assert!((a - b).abs() < 1e-12);
     }
+}
+
+/// Attributes that lie far from 0 are centred where a bias can take their means over; the model is told in the units of
+/// the data, its proof holds on them, and it can be pruned.
+#[test]
+fn attributes_far_from_zero_are_centred_in_training_alone() {
+    let mut far = LabelledRows::new();
+    for (row, labels) in rows(150, [1.0, 1.0], 5).iter() {
+        far.push(row.pairs().map(|(a, v)| (a, v + 500.0)), labels, 1.0).unwrap();
+    }
+    let raw = Examples::from(far.clone());
+    let mut own = training(far);
+    let without = Scaling::of(&raw).unwrap().centred(&raw, &own.spec);
+    assert!(without.centres().is_empty() && !without.is_needed(&raw), "there is no bias");
+
+    let Spec::Multiclass(spec) = &mut own.spec else { panic!("rows of classes") };
+    spec.shape.bias = Some(2.0);
+    let scaling = Scaling::of(&raw).unwrap().centred(&raw, &own.spec);
+    assert!(scaling.centres().len() == 2 && scaling.is_needed(&raw));
+    own.examples = scaling.apply(&raw).unwrap();
+    let (scaled, fingerprint) = (own.examples.clone(), own.origin.fingerprint);
+    let plan = TrainingPlan { scaling: Some(scaling.clone()), ..TrainingPlan::default() };
+    let model = model(own, &plan, 0.01);
+    let errors = |w: &[f64], on| model.meta.spec.errors(w, on, 1).unwrap().parts;
+    assert!(errors(&model.weights, &raw).share() < 0.1);
+    let mut inner = model.weights.clone();
+    scaling.from_raw(&model.meta.spec, &mut inner);
+    assert_eq!(errors(&model.weights, &raw), errors(&inner, &scaled));
+
+    let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    assert_eq!(again, model);
+    let findings =
+        |model: &Model| model.verify(raw.clone(), fingerprint, "rows", 1).unwrap().findings;
+    assert_eq!(findings(&again), [""; 0]);
+    let small = again.prune(raw.clone(), fingerprint, "rows", Prune::Keep(0.7), 1).unwrap();
+    assert_eq!(findings(&small), [""; 0]);
+    assert!(small.meta.certificate.primal >= model.meta.certificate.primal - 1e-9);
+
+    // A row that lacks a value has the value 0.
+    let mut lacking = LabelledRows::new();
+    lacking.push([(1, 500.0)], &[0], 1.0).unwrap();
+    let scaled = scaling.apply(&lacking.into()).unwrap();
+    let values = scaled.rows().unwrap().row(0).values.to_vec();
+    assert!((values[0] + scaling.centres()[0].1 * scaling.factors()[0]).abs() < 1e-9);
+
+    let mut forged = serde_json::to_value(&scaling).unwrap();
+    forged["centres"][0][0] = 7.into();
+    assert!(!serde_json::from_value::<Scaling>(forged).unwrap().is_sound());
 }
