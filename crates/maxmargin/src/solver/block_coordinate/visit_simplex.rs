@@ -33,7 +33,6 @@ impl BlockCoordinate {
             run.note_step(0.0, 1.0);
             return Ok(());
         }
-        let curvature = share / state.lambda * simplices.length_sq(i);
         let (mu, values, masses) = (&scratch.point, &mut scratch.values, &mut scratch.masses);
         let corner = &mut scratch.corner;
         corner.parts.clear();
