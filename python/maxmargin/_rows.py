@@ -347,7 +347,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         Its value; larger ones are regularised less.
     standardise : bool or "auto", default="auto"
         Whether attributes are divided by their typical size before training; ``coef_`` stays in the units
-        of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size.
+        of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size or lie far from 0. Means
+        of those far from 0 are subtracted before, if there is a constant.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
 

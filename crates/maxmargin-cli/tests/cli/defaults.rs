@@ -181,3 +181,32 @@ fn many_labels_have_fewer_pairs() {
         assert_eq!(own.shape.pairs.len(), pairs, "{labels} labels");
     }
 }
+
+/// Two classes that two attributes tell apart, whose values lie around 500.
+#[test]
+fn attributes_far_from_zero_are_centred_and_the_model_works_on_raw_rows() {
+    let desk = Desk::new();
+    let row = |i: usize| {
+        let (class, noise) = (i % 2, (i * 7 % 11) as f64 / 20.0);
+        let x = 500.0 + class as f64 + noise;
+        format!("{class} 1:{x} 2:{}\n", 501.0 - x + 500.0 + noise)
+    };
+    desk.write("far.svm", (0..60).map(row).collect::<String>());
+    let run = desk.run("train far.svm -o far.model --test far.svm").ok();
+    assert!(run.stderr.contains("2 attributes lie far from 0, so that all are"), "{}", run.stderr);
+    assert!(run.stdout.contains("On the test data 0.00 %"), "{}", run.stdout);
+    desk.run("verify far.model far.svm").ok();
+    let raw = desk.run("train far.svm --standardise never -o raw.model --test far.svm").ok();
+    assert!(!raw.stderr.contains("standardised"), "{}", raw.stderr);
+}
+
+/// A model without a template says so when it meets words in columns.
+#[test]
+fn tokens_without_attributes_are_remarked_on() {
+    let desk = Desk::new();
+    desk.run("train pets.crf -o pets.model").ok();
+    desk.write("bare.crf", "noun\nverb\n");
+    let run = desk.run("predict pets.model bare.crf").ok();
+    assert!(run.stderr.contains("No token has any attribute"), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: are these the right data"), "{}", run.stderr);
+}

@@ -71,7 +71,8 @@ pub struct ModelArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
     /// Divide attributes of rows and tokens by their typical size before training; weights stay in the units of
-    /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size]
+    /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size or lie far
+    /// from 0, and subtracts means in that case]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
     pub(crate) standardise: Option<Standardise>,
     /// Pairs of labels that have a weight, in multi-label models [default: complete up to 15 labels,

@@ -59,7 +59,7 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
     text.push_str(&theory_in_words(model));
     if let Some(test) = test {
         text.push_str(&errors_in_words(&test.errors));
-        text.push_str(&unknowns(&test.data.unknown));
+        text.push_str(&unknowns(&test.data.unknown, model));
     }
     super::print(&wrapped(&text))
 }
@@ -200,8 +200,18 @@ pub(crate) fn validation_in_words(model: &Model) -> String {
 }
 
 /// What of the data the model did not know, if anything.
-pub(super) fn unknowns(unknown: &Unknown) -> String {
+pub(super) fn unknowns(unknown: &Unknown, model: &Model) -> String {
     let mut text = String::new();
+    // Words in columns look like labels without attributes to a model that has no template.
+    let lacks_attributes = model.meta.format.is_sequences()
+        && unknown.all_attributes == 0
+        && unknown.tokens > 0
+        && !model.attributes.is_empty();
+    if lacks_attributes {
+        text.push_str(
+            "No token has any attribute, so the predictions do not depend on the data.\n",
+        );
+    }
     if unknown.attributes > 0 {
         let _ = writeln!(
             text,
@@ -217,7 +227,8 @@ pub(super) fn unknowns(unknown: &Unknown) -> String {
         );
     }
     let none_of = |unknown, all| all > 0 && unknown == all;
-    if none_of(unknown.attributes, unknown.all_attributes)
+    if lacks_attributes
+        || none_of(unknown.attributes, unknown.all_attributes)
         || none_of(unknown.labels, unknown.tokens)
     {
         text.push_str("hint: are these the right data for the model, in the right --format?\n");

@@ -134,7 +134,7 @@ fn to_json(model: &Model, weights: &LargestWeights) -> Value {
         .collect();
     let mut json = json!({
         "meta": model.meta, "problem": model.solved_problem(),
-        "quality": model.meta.certificate.quality, "has_dual": model.dual.is_some(), (format!("{}s", weights.heading)): labels,
+        "quality": model.meta.certificate.quality, "has_dual": model.dual.is_some(), (format!("{}s", weights.heading.trim_end_matches('s'))): labels,
     });
     if let Some(pairs) = &weights.pairs {
         let entries = pairs.weights.iter();

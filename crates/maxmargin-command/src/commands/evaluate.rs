@@ -44,7 +44,7 @@ pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     json["unknown_labels"] = unknown.labels.into();
     match args.json {
         true => super::print_json(&json)?,
-        false => super::print(&(text + &unknowns(&unknown)))?,
+        false => super::print(&(text + &unknowns(&unknown, &model)))?,
     }
     Ok(ExitCode::SUCCESS)
 }

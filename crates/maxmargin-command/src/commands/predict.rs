@@ -29,7 +29,7 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
         None => label(&model, args, &mut Counted(BufWriter::new(io::stdout()))),
     }?;
     screen.done();
-    let text = unknowns(&unknown);
+    let text = unknowns(&unknown, &model);
     if !text.is_empty() {
         screen.say(text.trim_end());
     }

@@ -38,15 +38,12 @@ pub(super) fn apply(
             data.examples = scaled;
         }
         if !asked {
-            let why = match scaling.centres().len() {
-                0 => format!("attributes differ {ratio:.0}-fold in size"),
-                1 => "an attribute lies far from 0".to_owned(),
-                far => format!("{far} attributes lie far from 0"),
+            let what = match scaling.centres().len() {
+                0 => format!("attributes differ {ratio:.0}-fold in size and are standardised"),
+                1 => "an attribute lies far from 0, so that all are standardised".to_owned(),
+                far => format!("{far} attributes lie far from 0, so that all are standardised"),
             };
-            let subject = if scaling.centres().is_empty() { "" } else { "attributes " };
-            screen.say(format!(
-                "{why}, and {subject}are standardised; --standardise never leaves them"
-            ));
+            screen.say(format!("{what}; --standardise never leaves them"));
         }
         return Ok(Some(scaling));
     }
