@@ -4,6 +4,8 @@
 //! bytes. But the parts of a point follow each other closely, and few values occur: all parts that the same corners
 //! have carry the same mass. So a part takes two or three bytes here, and ten if its mass is like no other nearby.
 //! A visit [unpacks](PackedVec::unpack) its block into scratch memory, and packs it again if it has moved.
+//! That takes time: plain passes over OCR's words took a quarter longer. So where all points are small together, they
+//! stay [plain](PackedVec::plain): pairs of numbers, to be copied.
 //!
 //! An entry is a byte that says what follows, then its coordinate, and then its value if that is new:
 //!
@@ -16,6 +18,7 @@
 //! (The halves belong to pairs of labels, as in the edges of chains.) The same entries always have the same bytes.
 
 use crate::problem::SparseVec;
+use crate::util::prefetch::prefetch;
 
 /// So many values are remembered.
 const VALUES: usize = 15;
@@ -47,27 +50,40 @@ const MOST_COPIED: usize = 1 << 16;
 /// assert_eq!((packed.len(), packed.iter().nth(1)), (3, Some((7, 0.25))));
 /// assert_eq!(packed.unpacked(), sparse);
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct PackedVec(Bytes);
 
 #[derive(Clone)]
 enum Bytes {
     Inline { length: u8, bytes: [u8; INLINE] },
     Heap(Box<[u8]>),
+    Plain(Box<[(u64, f64)]>),
 }
 
 impl Bytes {
-    fn as_slice(&self) -> &[u8] {
+    /// The packed bytes; none of what is plain.
+    fn packed(&self) -> &[u8] {
         match self {
             Self::Inline { length, bytes } => &bytes[..usize::from(*length)],
             Self::Heap(bytes) => bytes,
+            Self::Plain(_) => &[],
+        }
+    }
+
+    /// The plain entries; none of what is packed.
+    fn plain(&self) -> &[(u64, f64)] {
+        match self {
+            Self::Plain(entries) => entries,
+            _ => &[],
         }
     }
 }
 
-impl PartialEq for Bytes {
+/// Bits are compared, whether they are packed or not.
+impl PartialEq for PackedVec {
     fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
+        let bits = |(coordinate, value): (u64, f64)| (coordinate, value.to_bits());
+        self.iter().map(bits).eq(other.iter().map(bits))
     }
 }
 
@@ -114,12 +130,18 @@ impl PackedVec {
     /// assert_eq!(packed.iter().collect::<Vec<_>>(), [(2, 0.5), (4, 1.0)]);
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
-        Entries { rest: self.0.as_slice(), upper: 0, values: Values::new() }
+        let packed = Entries { rest: self.0.packed(), upper: 0, values: Values::new() };
+        self.0.plain().iter().copied().chain(packed)
+    }
+
+    /// A vector that stays plain whatever it becomes, so that it is quick to use and takes more memory.
+    pub(crate) fn plain(sparse: &SparseVec) -> Self {
+        Self(Bytes::Plain(sparse.entries().into()))
     }
 
     /// Number of entries. They are counted one by one.
     pub fn len(&self) -> usize {
-        let (mut rest, mut count) = (self.0.as_slice(), 0);
+        let (mut rest, mut count) = (self.0.packed(), self.0.plain().len());
         while let Some((&head, _)) = rest.split_first() {
             let coordinate = match (head >> 4 & 3, head >> 6) {
                 (IN_FULL, _) => 8,
@@ -136,7 +158,7 @@ impl PackedVec {
 
     /// Whether nothing is stored.
     pub fn is_empty(&self) -> bool {
-        self.0.as_slice().is_empty()
+        self.0.packed().is_empty() && self.0.plain().is_empty()
     }
 
     /// The bytes that it takes beside its own size.
@@ -144,6 +166,7 @@ impl PackedVec {
         match &self.0 {
             Bytes::Inline { .. } => 0,
             Bytes::Heap(bytes) => bytes.len(),
+            Bytes::Plain(entries) => size_of_val(&**entries),
         }
     }
 
@@ -162,7 +185,10 @@ impl PackedVec {
     /// Writes the same vector to `sparse`, and reuses its memory.
     #[inline]
     pub(crate) fn unpack(&self, sparse: &mut SparseVec) {
-        sparse.assign_entries(self.iter());
+        match &self.0 {
+            Bytes::Plain(entries) => sparse.assign_entries(entries.iter().copied()),
+            _ => sparse.assign_entries(self.iter()),
+        }
     }
 
     /// Becomes the same vector as `sparse`.
@@ -172,6 +198,13 @@ impl PackedVec {
 
     /// As [`assign`](Self::assign), with scratch memory.
     pub(crate) fn pack(&mut self, sparse: &SparseVec, scratch: &mut Vec<u8>) {
+        if let Bytes::Plain(entries) = &mut self.0 {
+            match entries.len() == sparse.len() {
+                true => entries.copy_from_slice(sparse.entries()),
+                false => *entries = sparse.entries().into(),
+            }
+            return;
+        }
         scratch.clear();
         write(sparse.entries(), scratch);
         match &mut self.0 {
@@ -218,9 +251,12 @@ impl PackedVec {
         })
     }
 
-    /// The bytes, to be fetched early.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.0.as_slice()
+    /// Prefetches what it consists of.
+    pub(crate) fn prefetch(&self) {
+        match &self.0 {
+            Bytes::Plain(entries) => prefetch(entries),
+            bytes => prefetch(bytes.packed()),
+        }
     }
 }
 
@@ -398,6 +434,13 @@ mod tests {
             prop_assert_eq!(packed.is_normalised(), sparse.is_normalised());
             prop_assert_eq!(packed.is_finite(), sparse.is_finite());
             prop_assert_eq!(&packed, &PackedVec::from(&sparse));
+            // What is plain stays plain, and is the same.
+            let mut plain = PackedVec::plain(&SparseVec::new());
+            plain.pack(&sparse, &mut Vec::new());
+            prop_assert_eq!(&plain, &packed);
+            prop_assert_eq!((plain.len(), plain.is_empty()), (packed.len(), packed.is_empty()));
+            prop_assert_eq!(bits(plain.unpacked().entries().iter().copied()), bits(entries.iter().copied()));
+            prop_assert_eq!(plain.heap_bytes(), 16 * entries.len());
         }
     }
 

@@ -50,6 +50,9 @@ pub struct DualPoint {
     pub blocks: Vec<Block>,
 }
 
+/// Truths of up to so many bytes in all are not packed. (Those of CoNLL-2000 take 7 MB.)
+const MOST_PLAIN: usize = 8 << 20;
+
 impl DualPoint {
     /// The point with all mass on the truth: w = 0, ℓ = 0. Every run starts here.
     ///
@@ -63,16 +66,29 @@ impl DualPoint {
     /// assert!(start.weights(&problem, 0.1).iter().all(|&w| w == 0.0));
     /// ```
     pub fn at_truth(problem: &dyn Blocks) -> Self {
-        let (mut truth, mut scratch) = (SparseVec::new(), Vec::new());
-        let blocks = (0..problem.examples())
-            .map(|i| {
-                truth.clear();
-                problem.truth_parts(i, &mut truth);
+        let (mut truth, mut scratch, mut size) = (SparseVec::new(), Vec::new(), 0);
+        let mut blocks: Vec<Block> = Vec::with_capacity(problem.examples());
+        for i in 0..problem.examples() {
+            truth.clear();
+            problem.truth_parts(i, &mut truth);
+            let was_small = size <= MOST_PLAIN;
+            size += size_of_val(truth.entries());
+            if was_small && size > MOST_PLAIN {
+                // All of them are large together: pack those before, too.
+                blocks
+                    .iter_mut()
+                    .for_each(|own| own.parts = PackedVec::from(&own.parts.unpacked()));
+            }
+            // The points of simplices are so short that they are quick to pack.
+            let parts = if size <= MOST_PLAIN && truth.len() > 1 {
+                PackedVec::plain(&truth)
+            } else {
                 let mut parts = PackedVec::new();
                 parts.pack(&truth, &mut scratch);
-                Block { parts, loss: 0.0 }
-            })
-            .collect();
+                parts
+            };
+            blocks.push(Block { parts, loss: 0.0 });
+        }
         Self { blocks }
     }
 

@@ -207,7 +207,7 @@ impl<'p> DualState<'p> {
         // The pointer to a block's parts is in far memory too; it arrives while the example is asked for.
         prefetch(&self.blocks[i..=i]);
         self.problem.prefetch(i);
-        prefetch(self.blocks[i].parts.bytes());
+        self.blocks[i].parts.prefetch();
     }
 
     /// Updates w and D for a block that goes along `way`, whose [stride](Self::stride) was computed last.
