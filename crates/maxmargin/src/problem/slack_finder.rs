@@ -300,7 +300,11 @@ impl<P: Problem> Finder<P> for Search {
                 value = found.x * found.a;
                 best.clone_from(&workspace.y);
             }
-            let mut line = Line::through(t, found);
+            // A truth that no prediction may be, such as links that exceed what is allowed, lies above all that decoding
+            // finds without a loss. Calls with a loss know it, and lines must be about the same outputs.
+            let is_truth_above = t == 0.0 && found.a < factor;
+            let top = if is_truth_above { Place { x: 0.0, a: factor } } else { found };
+            let mut line = Line::through(t, top);
             if let Some((left, right)) = between {
                 let chord = Line::through(t, left);
                 let size = t * x + found.a.abs() + chord.most.abs();
