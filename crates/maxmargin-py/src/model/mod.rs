@@ -1,4 +1,8 @@
-//! Trained models.
+//! Trained models, as Python sees them. `asked.rs` says which questions a model takes, and `answers.rs` turns answers into
+//! arrays.
+
+mod answers;
+mod asked;
 
 use crate::alphabet::Alphabet;
 use crate::error::{file_error, value_error};
@@ -7,21 +11,22 @@ use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
 use crate::potts::PottsData;
 use crate::predict::{
-    Answer, Known, Question, RankedSets, RankedStates, ask_chain, best_links, best_states,
-    ranked_sets, ranked_states, tree_loss,
+    Answer, Question, RankedSets, RankedStates, best_links, best_states, ranked_sets,
+    ranked_states, tree_loss,
 };
 use crate::rows::RowData;
 use crate::segments::SegmentData;
 use crate::sequences::SequenceData;
 use crate::trees::TreeData;
 use crate::{history, report, verify};
-use maxmargin::model::chain::Rules;
+use answers::{
+    Confident, Rated, Scored, SparseRows, confident, rated_links, rated_states, scored,
+    sparse_rows, table,
+};
 use maxmargin::model::factor_graph::Graph;
-use maxmargin::model::matching::ScoredLinks;
 use maxmargin::model::segment::Segment;
-use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
-use maxmargin_io::{Model as ModelFile, Prune, RowScorer, Spec, TreeSpec, map_side_by_side};
+use maxmargin_io::{Model as ModelFile, Prune, RowScorer, Spec, map_side_by_side};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -35,19 +40,6 @@ pub(crate) struct Model {
     /// The rows of its training, for reports; files do not keep them.
     pub(crate) rows: Vec<Record>,
 }
-
-/// Labels and their score.
-type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
-
-/// Rows of whole numbers and their score.
-type Rated<'py> = (Bound<'py, PyArray2<i64>>, f64);
-
-/// A sparse matrix: row starts, columns and values.
-type SparseRows<'py> =
-    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
-
-/// Labels and a number for each.
-type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
 impl Model {
     /// A model from a file, which keeps no history.
@@ -116,16 +108,7 @@ impl Model {
 
     /// The inputs that a model with a kernel is a sum over: row starts, attributes and values.
     fn support<'py>(&self, py: Python<'py>) -> Option<SparseRows<'py>> {
-        let support = &self.inner.meta.spec.kernel()?.support;
-        let pairs = || support.iter().flat_map(|input| input.pairs());
-        let ends = support.iter().scan(0, |end, input| {
-            *end += input.attributes.len() as i64;
-            Some(*end)
-        });
-        let starts = PyArray1::from_vec(py, std::iter::once(0).chain(ends).collect());
-        let attributes = pairs().map(|(attribute, _)| i64::from(attribute)).collect();
-        let values = pairs().map(|(_, value)| value).collect();
-        Some((starts, PyArray1::from_vec(py, attributes), PyArray1::from_vec(py, values)))
+        Some(sparse_rows(py, &self.inner.meta.spec.kernel()?.support))
     }
 
     fn labels(&self) -> Alphabet {
@@ -240,12 +223,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Vec<Confident<'py>>> {
         let answers = self.ask(py, data, rules, fixed, &Question::Margins, threads)?;
-        let pair = |answer: Answer| {
-            let labels = answer.paths.into_iter().next().map(|(labels, _)| labels);
-            let labels = PyArray1::from_vec(py, labels.unwrap_or_default());
-            (labels, PyArray1::from_vec(py, answer.numbers))
-        };
-        Ok(answers.into_iter().map(pair).collect())
+        Ok(answers.into_iter().map(|answer| confident(py, answer)).collect())
     }
 
     /// For each token and label, the score of the best labelling that has it.
@@ -257,11 +235,7 @@ impl Model {
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let answers = self.ask(py, data, None, None, &Question::MaxMarginals, threads)?;
         let labels = self.inner.labels.len();
-        let matrix = |answer: Answer| {
-            let tokens = answer.numbers.len() / labels.max(1);
-            PyArray1::from_vec(py, answer.numbers).reshape([tokens, labels])
-        };
-        answers.into_iter().map(matrix).collect()
+        answers.into_iter().map(|answer| table(py, answer.numbers, labels)).collect()
     }
 
     /// For each sequence the logarithm of the sum of exp(score) over all labellings, and the probability of each
@@ -279,8 +253,7 @@ impl Model {
         let labels = self.inner.labels.len();
         let pair = |answer: Answer| {
             let log_sum = answer.paths.first().map_or(f64::NAN, |(_, score)| *score);
-            let tokens = answer.numbers.len() / labels.max(1);
-            Ok((log_sum, PyArray1::from_vec(py, answer.numbers).reshape([tokens, labels])?))
+            Ok((log_sum, table(py, answer.numbers, labels)?))
         };
         answers.into_iter().map(pair).collect()
     }
@@ -308,9 +281,7 @@ impl Model {
         data: &RowData,
         threads: usize,
     ) -> PyResult<Vec<Vec<u32>>> {
-        let Spec::Multilabel(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict sets of labels"));
-        };
+        let spec = self.sets()?;
         let rows = &data.data;
         py.detach(|| spec.predict(&self.inner.weights, rows, threads)).map_err(value_error)
     }
@@ -323,9 +294,7 @@ impl Model {
         n: usize,
         threads: usize,
     ) -> PyResult<Vec<RankedSets>> {
-        let Spec::Multilabel(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict sets of labels"));
-        };
+        let spec = self.sets()?;
         let rows = &data.data;
         py.detach(|| ranked_sets(spec, &self.inner.weights, rows, n, threads)).map_err(value_error)
     }
@@ -338,9 +307,7 @@ impl Model {
         n: usize,
         threads: usize,
     ) -> PyResult<Vec<RankedStates>> {
-        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict states of variables"));
-        };
+        let spec = self.factor_graph()?;
         let graphs = &data.data;
         py.detach(|| ranked_states(spec, &self.inner.weights, graphs, n, threads))
             .map_err(value_error)
@@ -353,9 +320,7 @@ impl Model {
         data: &FactorGraphData,
         threads: usize,
     ) -> PyResult<Vec<Vec<u32>>> {
-        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict states of variables"));
-        };
+        let spec = self.factor_graph()?;
         let graphs = &data.data;
         py.detach(|| spec.predict(&self.inner.weights, graphs, threads)).map_err(value_error)
     }
@@ -367,9 +332,7 @@ impl Model {
         data: &FactorGraphData,
         threads: usize,
     ) -> PyResult<Vec<Vec<Bound<'py, PyArray1<f64>>>>> {
-        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict states of variables"));
-        };
+        let spec = self.factor_graph()?;
         let (w, graphs) = (&self.inner.weights, &data.data);
         let scores = py.detach(|| spec.state_scores(w, graphs, threads)).map_err(value_error)?;
         let arrays = |own: Vec<Vec<f64>>| {
@@ -386,9 +349,7 @@ impl Model {
         allowed: Vec<Vec<bool>>,
         threads: usize,
     ) -> PyResult<Vec<Vec<u32>>> {
-        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict states of variables"));
-        };
+        let spec = self.factor_graph()?;
         let graphs = &data.data;
         let fits = |(graph, own): (Graph<'_>, &Vec<bool>)| {
             graph.states().iter().map(|&states| states as usize).sum::<usize>() == own.len()
@@ -413,9 +374,7 @@ impl Model {
         data: &SegmentData,
         threads: usize,
     ) -> PyResult<Vec<Vec<(u32, u32)>>> {
-        let Spec::Segment(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict segments"));
-        };
+        let spec = self.segments()?;
         let w = &self.inner.weights;
         let found = py.detach(|| spec.predict(w, &data.data, threads)).map_err(value_error)?;
         let pairs = |own: Vec<Segment>| own.iter().map(|s| (s.length, s.label)).collect();
@@ -429,17 +388,11 @@ impl Model {
         data: &SegmentData,
         threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-        let Spec::Segment(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict segments"));
-        };
+        let spec = self.segments()?;
         let w = &self.inner.weights;
         let found =
             py.detach(|| spec.max_marginals(w, &data.data, threads)).map_err(value_error)?;
-        let matrix = |own: Vec<f64>| {
-            let tokens = own.len() / spec.shape.labels.max(1);
-            PyArray1::from_vec(py, own).reshape([tokens, spec.shape.labels])
-        };
-        found.into_iter().map(matrix).collect()
+        found.into_iter().map(|own| table(py, own, spec.shape.labels)).collect()
     }
 
     /// The labels of the nodes of graphs, which are used up.
@@ -449,9 +402,7 @@ impl Model {
         data: &mut PottsData,
         threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
-        let Spec::Potts(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict labels of nodes"));
-        };
+        let spec = self.potts()?;
         let graphs = take(&mut data.data);
         let w = &self.inner.weights;
         let labels = py.detach(|| spec.predict(w, &graphs, threads)).map_err(value_error)?;
@@ -469,15 +420,7 @@ impl Model {
         let (spec, w) = (self.tree()?, &self.inner.weights);
         let found =
             py.detach(|| best_states(spec, w, &data.data, n, threads)).map_err(value_error)?;
-        let rated = |found: Vec<ScoredStates>| {
-            let one = |found: ScoredStates| {
-                let states = found.states.iter();
-                let states = states.flat_map(|s| [s.kind, s.x, s.y].map(i64::from)).collect();
-                Ok((table(py, states, 3)?, found.score))
-            };
-            found.into_iter().map(one).collect()
-        };
-        found.into_iter().map(rated).collect()
+        found.into_iter().map(|own| rated_states(py, own)).collect()
     }
 
     /// The mean loss of the predicted states of trees.
@@ -503,68 +446,12 @@ impl Model {
         n: usize,
         threads: usize,
     ) -> PyResult<Vec<Vec<Rated<'py>>>> {
-        let Spec::Matching(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict links"));
-        };
+        let spec = self.matching()?;
         if n > 1 && !spec.shape.is_one_to_one() {
             return Err(value_error("the n best are only known with one link per row and column"));
         }
         let w = &self.inner.weights;
         let found = py.detach(|| best_links(spec, w, &data.data, n, threads));
-        let rated = |found: Vec<ScoredLinks>| {
-            let one = |found: ScoredLinks| {
-                let links = found.links.iter();
-                let links = links.flat_map(|&(r, c)| [r, c].map(i64::from)).collect();
-                Ok((table(py, links, 2)?, found.score))
-            };
-            found.into_iter().map(one).collect()
-        };
-        found.into_iter().map(rated).collect()
+        found.into_iter().map(|own| rated_links(py, own)).collect()
     }
-}
-
-/// Rows of whole numbers.
-fn table(py: Python<'_>, values: Vec<i64>, columns: usize) -> PyResult<Bound<'_, PyArray2<i64>>> {
-    let rows = values.len() / columns;
-    PyArray1::from_vec(py, values).reshape([rows, columns])
-}
-
-impl Model {
-    fn tree(&self) -> PyResult<&TreeSpec> {
-        match &self.inner.meta.spec {
-            Spec::Tree(spec) => Ok(spec),
-            _ => Err(value_error("this model does not predict states of trees")),
-        }
-    }
-
-    fn ask(
-        &self,
-        py: Python<'_>,
-        data: &SequenceData,
-        rules: Option<&str>,
-        fixed: Option<Vec<Vec<i64>>>,
-        question: &Question,
-        threads: usize,
-    ) -> PyResult<Vec<Answer>> {
-        let Spec::Chain(spec) = &self.inner.meta.spec else {
-            return Err(value_error("this model does not predict sequences"));
-        };
-        let rules = match rules {
-            None => None,
-            Some("bio") => {
-                let names: Vec<&str> = self.inner.labels.iter().collect();
-                Some(Rules::bio(&names))
-            }
-            Some(other) => {
-                return Err(value_error(format!("unknown rules `{other}`; known are bio")));
-            }
-        };
-        let (w, sequences) = (&self.inner.weights, &data.data);
-        let known = Known { rules: rules.as_ref(), fixed: fixed.as_deref() };
-        py.detach(|| ask_chain(spec, w, sequences, known, question, threads)).map_err(value_error)
-    }
-}
-
-fn scored(py: Python<'_>, paths: Vec<(Vec<u32>, f64)>) -> Vec<Scored<'_>> {
-    paths.into_iter().map(|(labels, score)| (PyArray1::from_vec(py, labels), score)).collect()
 }

@@ -1,4 +1,9 @@
-//! Factor graphs as a structured problem.
+//! Factor graphs as a structured problem: how one is made, and its oracle. Part space is in `parts.rs`, losses are in
+//! `mistakes.rs`, and what users ask of trained weights is in `decoding.rs`.
+
+mod decoding;
+mod mistakes;
+mod parts;
 
 use super::compiled::Compiled;
 use super::gram::{Grams, NormScratch};
@@ -8,18 +13,14 @@ use super::shape::GraphShape;
 use super::tie::Weighting;
 use crate::inference::decoder::{Decoder, Inference};
 use crate::inference::labelling::Labelling;
-use crate::inference::local_polytope::check_consistency;
-use crate::inference::local_search::LocalSearch;
 use crate::inference::lp::{SimplexMethod, SolveLp};
-use crate::inference::message_bound::MessageBound;
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::model::InputError;
 use crate::problem::bounds::Bounds;
-use crate::problem::parts::scatter_into;
-use crate::problem::quality::{PointCheck, Quality};
-use crate::problem::sparse::{Sink, SparseVec};
-use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
+use crate::problem::quality::Quality;
+use crate::problem::sparse::SparseVec;
+use crate::problem::{Abilities, Parts as _, Problem, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -260,209 +261,13 @@ impl FactorGraph {
         self.graphs[i].inference
     }
 
-    /// Predicts the states of all variables of all graphs.
-    ///
-    /// ```
-    /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
-    ///
-    /// let mut data = Graphs::new();
-    /// data.push_variable(3, 0)?;
-    /// data.push_factor(0, &[0], [(0, 1.0)])?;
-    /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
-    /// assert_eq!(graphs.predict(&[0.5, 0.0, 2.0]), [[2]]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If there are too few weights.
-    pub fn predict(&self, w: &[f64]) -> Vec<Vec<u32>> {
-        let (mut workspace, mut y) = (self.workspace(), Labelling::default());
-        let mut predict = |i| {
-            self.prepare(i, w, &mut workspace);
-            self.decode(i, w, &mut workspace, &mut y);
-            y.states.clone()
-        };
-        (0..self.examples()).map(&mut predict).collect()
-    }
-
-    /// The scores of the states of each variable of graph `i`, by the factors of that variable alone.
-    ///
-    /// ```
-    /// # use maxmargin::doc::rings;
-    /// use maxmargin::Problem;
-    ///
-    /// let problem = rings(); // three variables with two states
-    /// let scores = problem.state_scores(0, &vec![0.0; problem.dim()], &mut problem.workspace());
-    /// assert_eq!(scores, [[0.0, 0.0]; 3]);
-    /// ```
-    ///
-    /// # Panics
-    /// If there are too few weights.
-    pub fn state_scores(
-        &self,
-        i: usize,
-        w: &[f64],
-        workspace: &mut FactorGraphWorkspace,
-    ) -> Vec<Vec<f64>> {
-        self.prepare(i, w, workspace);
-        let topology = &self.graphs[i].topology;
-        (0..topology.variables()).map(|v| workspace.scores[topology.node(v)].to_vec()).collect()
-    }
-
-    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩: the hinge itself where decoding is exact,
-    /// that of the relaxation where it is solved, and else a bound of the relaxation by messages. So it holds for
-    /// heuristics too, which find less than the hinge.
-    ///
-    /// ```
-    /// # use maxmargin::doc::rings;
-    /// use maxmargin::Problem;
-    ///
-    /// let problem = rings();
-    /// let w = vec![0.0; problem.dim()];
-    /// let bound = problem.hinge_bound(0, &w, &mut problem.workspace());
-    /// assert!((bound - 1.0).abs() < 1e-12); // the largest loss, if all scores are 0
-    /// ```
-    ///
-    /// # Panics
-    /// If there are too few weights.
-    pub fn hinge_bound(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) -> f64 {
-        self.prepare(i, w, workspace);
-        let Compiled { topology, inference, .. } = &self.graphs[i];
-        let truth = topology.value(&workspace.scores, self.data.graph(i).truth());
-        if inference.quality() < Quality::Heuristic {
-            let mut y = Labelling::default();
-            self.oracle(i, w, workspace, &mut y);
-            let mut parts = SparseVec::new();
-            y.add_parts(topology, &mut parts);
-            return (self.loss(i, &y) + parts.dot_dense(&workspace.scores) - truth).max(0.0);
-        }
-        self.for_each_right(i, |place, cost| workspace.scores[place] -= cost);
-        let all: f64 = self.costs(i).iter().sum();
-        let bound = MessageBound::default().bound(topology, &workspace.scores);
-        (all + bound - truth).max(0.0)
-    }
-
-    /// Writes the best states of graph `i` to `y`, among those that are allowed: `allowed` has one entry
-    /// for each state of each variable, and at least one state of each variable must be allowed.
-    ///
-    /// The inference method is that of the problem, so a heuristic finds good states here, too.
-    ///
-    /// ```
-    /// # use maxmargin::doc::rings;
-    /// use maxmargin::Problem;
-    /// use maxmargin::model::factor_graph::Labelling;
-    ///
-    /// let problem = rings(); // three variables with two states
-    /// let w = vec![0.0; problem.dim()];
-    /// let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
-    /// let allowed = [false, true,  true, false,  true, true];
-    /// problem.complete(0, &w, &allowed, &mut workspace, &mut y);
-    /// assert_eq!(y.states[..2], [1, 0]);
-    /// ```
-    ///
-    /// # Panics
-    /// If there are too few weights or entries.
-    pub fn complete(
-        &self,
-        i: usize,
-        w: &[f64],
-        allowed: &[bool],
-        workspace: &mut FactorGraphWorkspace,
-        y: &mut Labelling,
-    ) {
-        self.prepare(i, w, workspace);
-        let topology = &self.graphs[i].topology;
-        // A state that is not allowed costs more than all other scores together can bring.
-        let spread = |own: &[f64]| {
-            let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            most - own.iter().copied().fold(f64::INFINITY, f64::min)
-        };
-        let nodes = (0..topology.variables()).map(|v| topology.node(v));
-        let tables = (0..topology.factors()).map(|factor| topology.table(factor));
-        let scores = &workspace.scores;
-        let cost = 1.0 + 2.0 * nodes.chain(tables).map(|own| spread(&scores[own])).sum::<f64>();
-        for (score, _) in workspace.scores.iter_mut().zip(allowed).filter(|(_, allowed)| !**allowed)
-        {
-            *score -= cost;
-        }
-        self.run(i, workspace, y);
-        y.marginals.clear();
-        for v in 0..topology.variables() {
-            let node = topology.node(v);
-            if !allowed[node.start + y.states[v] as usize] {
-                let best = node.clone().filter(|&at| allowed[at]);
-                let best =
-                    best.max_by(|&a, &b| workspace.scores[a].total_cmp(&workspace.scores[b]));
-                y.states[v] = best.map_or(y.states[v], |at| (at - node.start) as u32);
-            }
-        }
-        LocalSearch::default().improve(topology, &workspace.scores, &mut y.states);
-    }
-
-    /// Calls `visit` with the place and the cost of every state that is right, of all variables.
-    pub(super) fn for_each_right(&self, i: usize, mut visit: impl FnMut(usize, f64)) {
-        let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
-        for (v, (&truth, &cost)) in truth.iter().zip(self.costs(i)).enumerate() {
-            let node = topology.node(v);
-            if self.labels.is_empty() {
-                visit(node.start + truth as usize, cost);
-            } else {
-                let right = |at: &usize| self.is_right(truth, (at - node.start) as u32);
-                node.clone().filter(right).for_each(|at| visit(at, cost));
-            }
-        }
-    }
-
-    /// Whether a state has the label of the true one.
-    #[inline]
-    fn is_right(&self, truth: u32, state: u32) -> bool {
-        let label = |state: u32| self.labels.get(state as usize);
-        truth == state || (!self.labels.is_empty() && label(truth) == label(state))
-    }
-
-    pub(super) fn costs(&self, i: usize) -> &[f64] {
-        &self.costs[self.data.graph(i).variable_range()]
-    }
-
+    /// Decodes graph `i` by the scores of the workspace, and notes whether an LP solver has failed.
     fn run(&self, i: usize, workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
         let FactorGraphWorkspace { decoder, scores, .. } = workspace;
         let Compiled { topology, inference, .. } = &self.graphs[i];
         if decoder.decode(*inference, topology, scores, y) > inference.quality() {
             self.failed.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// The expected loss of masses on states. Masses on joint states have no loss.
-    pub(super) fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
-        let (topology, truth) = (&self.graphs[i].topology, self.data.graph(i).truth());
-        let (mut v, mut loss) = (0, 0.0);
-        for &(id, mass) in masses.entries() {
-            while v < truth.len() && id as usize >= topology.node(v).end {
-                v += 1;
-            }
-            if v == truth.len() {
-                break;
-            }
-            if !self.is_right(truth[v], (id as usize - topology.node(v).start) as u32) {
-                loss += self.costs(i)[v] * mass;
-            }
-        }
-        loss
-    }
-}
-
-/// A sink that shifts features by `start`.
-struct Shifted<'s, S: ?Sized> {
-    sink: &'s mut S,
-    start: usize,
-}
-
-impl<S: Sink + ?Sized> Sink for Shifted<'_, S> {
-    #[inline]
-    fn add(&mut self, feature: usize, value: f64) {
-        self.sink.add(self.start + feature, value);
     }
 }
 
@@ -560,105 +365,8 @@ impl Problem for FactorGraph {
     }
 }
 
-impl FactorGraph {
-    fn scatter_into<S: Sink + ?Sized>(
-        &self,
-        i: usize,
-        scale: f64,
-        parts: &SparseVec,
-        sink: &mut S,
-    ) {
-        self.graphs[i].for_each_table(parts, |table, own| {
-            let (states, first) = (table.range.len(), table.range.start);
-            for &place in table.factors {
-                let factor = self.data.factor(place.factor);
-                let (start, weighting) = &self.blocks[factor.template as usize];
-                let mut sink = Shifted { sink: &mut *sink, start: *start };
-                let state = |id: u64| place.state(id as usize - first);
-                weighting.scatter(states, factor.attributes, scale, own, state, &mut sink);
-            }
-        });
-    }
-}
-
-impl Parts for FactorGraph {
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) {
-        let graph = &self.graphs[i];
-        workspace.scores.clear();
-        workspace.scores.resize(graph.topology.size(), 0.0);
-        for table in graph.tables() {
-            let scores = &mut workspace.scores[table.range.clone()];
-            for &place in table.factors {
-                let factor = self.data.factor(place.factor);
-                let (start, weighting) = &self.blocks[factor.template as usize];
-                let weights = &w[*start..];
-                if place.is_flipped() {
-                    workspace.flipped.clear();
-                    workspace.flipped.resize(scores.len(), 0.0);
-                    weighting.add_scores(weights, factor.attributes, &mut workspace.flipped);
-                    let own = |state| workspace.flipped[place.state(state)];
-                    (0..).zip(&mut *scores).for_each(|(state, score)| *score += own(state));
-                } else {
-                    weighting.add_scores(weights, factor.attributes, scores);
-                }
-            }
-        }
-    }
-
-    fn parts(&self, i: usize, y: &Labelling, parts: &mut SparseVec) {
-        y.add_parts(&self.graphs[i].topology, parts);
-    }
-
-    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        self.graphs[i].topology.push_parts(self.data.graph(i).truth(), parts);
-    }
-
-    fn score(&self, _: usize, _: &[f64], ws: &FactorGraphWorkspace, parts: &SparseVec) -> f64 {
-        parts.dot_dense(&ws.scores)
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut FactorGraphWorkspace, parts: &SparseVec) -> f64 {
-        if self.is_free {
-            return self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm);
-        }
-        // Inner products of factors do not know of weights that joint states share.
-        let sums = &mut workspace.sums;
-        sums.clear();
-        self.scatter_into(i, 1.0, parts, sums);
-        sums.normalise();
-        sums.norm_sq()
-    }
-
-    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
-        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
-    }
-}
-
 impl Truths for FactorGraph {
     fn truth(&self, i: usize) -> Labelling {
         self.data.graph(i).truth().to_vec().into()
-    }
-}
-
-impl CheckPoints for FactorGraph {
-    /// Checks that the masses are a point of the local polytope and that the loss belongs to them. If the
-    /// graph is a forest, all such points are convex combinations of labellings. Otherwise the check
-    /// proves that the point belongs to the relaxed problem.
-    fn check_point(
-        &self,
-        i: usize,
-        parts: &SparseVec,
-        loss: f64,
-        slack: f64,
-    ) -> Result<PointCheck, String> {
-        check_consistency(&self.graphs[i].topology, parts, slack)?;
-        let own = self.loss_of(i, parts);
-        if (own - loss).abs() > slack * (1.0 + own.abs()) {
-            return Err(format!("its loss is stated as {loss}, but is {own}"));
-        }
-        Ok(match self.graphs[i].topology.is_forest() {
-            true => PointCheck::Feasible,
-            false => PointCheck::Relaxed,
-        })
     }
 }
