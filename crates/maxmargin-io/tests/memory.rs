@@ -3,6 +3,8 @@
 //! The peak of memory is that of a process, so each case is measured in a process of its own: this program runs itself.
 //! Linux tells the peak; elsewhere there is nothing to test. `benchmarks/memory.py` measures more, on larger data.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
+
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::{Rng, Settings, train};
 use maxmargin_io::{ChainSpec, Format, Model, Origin, Source, read_training};

@@ -2,9 +2,10 @@
 //!
 //! Maximises bᵀθ − ½ θᵀGθ over θ ≥ 0 with Σ θ ≤ 1 in every group. The rest of a group's mass lies on a point
 //! of value 0, where all of it is at the start. Every move of mass raises the value, so the answer is never
-//! worse than the start, whenever the work ends.
+//! worse than the start, whenever the work ends. The move is the one that gains most: the steepest one gains
+//! little along long and narrow ridges, and takes many times as many moves there.
 
-/// Work goes on until this share of what could be gained at the start is left.
+/// Work goes on until at most this share of what has been gained can still be gained.
 const ENOUGH: f64 = 1e-10;
 
 /// Less than this share of the largest number in the program is rounding.
@@ -25,8 +26,16 @@ pub(super) struct GroupQp<'a> {
 /// Where mass can be in a group: on a variable, or on the rest.
 type Place = Option<usize>;
 
-/// The best value of a group and where it is, the lowest value with mass and where, and the value of the group's point.
-type Found = (f64, Place, f64, Place, f64);
+/// A move of mass within a group, and what it gains.
+struct Move {
+    group: usize,
+    to: Place,
+    from: Place,
+    gamma: f64,
+    /// Whether all mass of `from` moves.
+    is_all: bool,
+    gain: f64,
+}
 
 impl GroupQp<'_> {
     /// The best θ. Returns `None` if a number is not finite.
@@ -38,30 +47,28 @@ impl GroupQp<'_> {
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut theta = vec![0.0; self.linear.len()];
         let (mut rest, mut values) = (vec![1.0; groups], self.linear.to_vec());
-        let (mut first, mut found) = (None, Vec::new());
+        let (mut best, mut gained) = (Vec::new(), 0.0);
         let diagonal = self.products.iter().enumerate().map(|(at, row)| row[at]);
         let largest = diagonal.chain(self.linear.iter().copied()).map(f64::abs).fold(0.0, f64::max);
         for _ in 0..(MOST_MOVES * self.linear.len()).min(MOST_MOVES_OF_ALL) {
-            let (best, gap) = self.worst_group(&theta, &rest, &values, &mut found);
-            let enough = (ENOUGH * *first.get_or_insert(gap)).max(ROUNDING * largest);
-            let Some((group, to, from)) = best.filter(|_| gap > enough) else { break };
-            // How much mass to move: to the best point of the line, or all there is.
-            let value = |place: Place| place.map_or(0.0, |at| values[at]);
-            let ascent = value(to) - value(from);
-            let curvature =
-                self.product(to, to) - 2.0 * self.product(to, from) + self.product(from, from);
-            let longest = from.map_or(rest[group], |at| theta[at]);
-            let gamma = if curvature > 0.0 { (ascent / curvature).min(longest) } else { longest };
-            // Update the values, and move the mass.
+            // Stop where little is left to gain.
+            let left = self.find_best(&theta, &values, groups, &mut best);
+            if left <= (ENOUGH * gained).max(ROUNDING * largest) {
+                break;
+            }
+            let Some(chosen) = self.best_move(&theta, &rest, &values, &best) else { break };
+            // Move the mass, and update the values.
+            let Move { group, to, from, gamma, is_all, gain } = chosen;
             for (at, value) in values.iter_mut().enumerate() {
                 *value -= gamma * (self.product(Some(at), to) - self.product(Some(at), from));
             }
-            let mut shift = |place: Place, by: f64, all: bool| {
+            let mut shift = |place: Place, by: f64, is_all: bool| {
                 let mass = place.map_or(&mut rest[group], |at| &mut theta[at]);
-                *mass = if all { 0.0 } else { *mass + by };
+                *mass = if is_all { 0.0 } else { *mass + by };
             };
             shift(to, gamma, false);
-            shift(from, -gamma, gamma == longest);
+            shift(from, -gamma, is_all);
+            gained += gain;
         }
         Some(theta)
     }
@@ -73,41 +80,56 @@ impl GroupQp<'_> {
         }
     }
 
-    /// The move that promises most, as a group and where its mass goes and comes from; and how much there is
-    /// left to gain at most. `found` is scratch memory.
-    fn worst_group(
+    /// Writes the best value of each group and where it is. Returns the gap, which no θ can gain more than.
+    fn find_best(
+        &self,
+        theta: &[f64],
+        values: &[f64],
+        groups: usize,
+        best: &mut Vec<(f64, Place)>,
+    ) -> f64 {
+        best.clear();
+        best.resize(groups, (0.0, None));
+        let mut own = 0.0;
+        for (at, (&value, &group)) in values.iter().zip(self.groups).enumerate() {
+            own += theta[at] * value;
+            if value > best[group].0 {
+                best[group] = (value, Some(at));
+            }
+        }
+        best.iter().map(|(value, _)| value).sum::<f64>() - own
+    }
+
+    /// The move to the best place of a group that gains most, over all groups and all places with mass.
+    fn best_move(
         &self,
         theta: &[f64],
         rest: &[f64],
         values: &[f64],
-        found: &mut Vec<Found>,
-    ) -> (Option<(usize, Place, Place)>, f64) {
-        let start =
-            |&rest: &f64| (0.0, None, if rest > 0.0 { 0.0 } else { f64::INFINITY }, None, 0.0);
-        found.clear();
-        found.extend(rest.iter().map(start));
-        for (at, (&value, &group)) in values.iter().zip(self.groups).enumerate() {
-            let (best, to, lowest, from, own) = &mut found[group];
-            if value > *best {
-                (*best, *to) = (value, Some(at));
+        best: &[(f64, Place)],
+    ) -> Option<Move> {
+        let rests = rest.iter().enumerate().map(|(group, &mass)| (group, None, mass, 0.0));
+        let variables = self.groups.iter().zip(theta).zip(values).enumerate();
+        let variables =
+            variables.map(|(at, ((&group, &mass), &value))| (group, Some(at), mass, value));
+        let mut chosen: Option<Move> = None;
+        for (group, from, mass, value) in rests.chain(variables) {
+            let (highest, to) = best[group];
+            let ascent = highest - value;
+            if mass <= 0.0 || ascent <= 0.0 {
+                continue;
             }
-            if theta[at] > 0.0 {
-                *own += theta[at] * value;
-                if value < *lowest {
-                    (*lowest, *from) = (value, Some(at));
-                }
-            }
-        }
-        let gap = found.iter().map(|(best, .., own)| best - own).sum();
-        let mut worst = None;
-        let mut most = 0.0;
-        for (group, &mut (best, to, lowest, from, _)) in found.iter_mut().enumerate() {
-            if best - lowest > most {
-                most = best - lowest;
-                worst = Some((group, to, from));
+            // To the best point of the line, or all there is.
+            let curvature =
+                self.product(to, to) - 2.0 * self.product(to, from) + self.product(from, from);
+            let is_all = curvature <= 0.0 || ascent >= curvature * mass;
+            let gamma = if is_all { mass } else { ascent / curvature };
+            let gain = gamma * (ascent - 0.5 * gamma * curvature.max(0.0));
+            if chosen.as_ref().is_none_or(|chosen| gain > chosen.gain) {
+                chosen = Some(Move { group, to, from, gamma, is_all, gain });
             }
         }
-        (worst, gap)
+        chosen
     }
 }
 
