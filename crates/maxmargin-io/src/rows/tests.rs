@@ -2,6 +2,7 @@ use std::io::Cursor;
 
 use super::*;
 use crate::lines::Lines;
+use crate::mapping::{LabelRule, Unknown};
 use crate::reader::open_row_reader;
 
 fn open(format: Option<Format>, text: &str) -> Result<Box<dyn ReadSequences + Send>, DataError> {

@@ -1,10 +1,17 @@
 //! Labelled sequences in index form, for training and prediction.
 
+mod columns;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use columns::SequenceColumns;
+pub use view::Sequence;
+
 use crate::model::InputError;
 use crate::model::column::{Column, Offsets, append_unless_ones};
-use crate::model::rows::{BadColumns, Row, Rows};
-use crate::util::prefetch::prefetch;
-use std::ops::Range;
+use crate::model::rows::Rows;
+use view::Start;
 
 /// Sequences of tokens. A token has sparse real-valued attributes and a label.
 ///
@@ -44,13 +51,6 @@ impl Default for Sequences {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The first token and the first attribute entry of a sequence.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Start {
-    token: usize,
-    entry: usize,
 }
 
 impl Sequences {
@@ -301,65 +301,6 @@ impl Sequences {
         entries
     }
 
-    /// The arrays that the closed sequences are stored in, to be kept in a file. There is no open sequence.
-    ///
-    /// ```
-    /// # use maxmargin::doc::toy;
-    /// use maxmargin::model::chain::Sequences;
-    ///
-    /// let chain = toy();
-    /// let columns = chain.data().clone().into_columns();
-    /// assert_eq!(columns.labels.len(), chain.data().tokens());
-    /// assert_eq!(&Sequences::from_columns(columns)?, chain.data());
-    /// # Ok::<(), maxmargin::model::BadColumns>(())
-    /// ```
-    #[cfg(feature = "unstable")]
-    pub fn into_columns(self) -> SequenceColumns {
-        let Self { starts: sequences, rows, labels, weights, costs, .. } = self;
-        let (tokens, attributes, values) = rows.into_columns();
-        SequenceColumns { sequences, tokens, attributes, values, labels, weights, costs }
-    }
-
-    /// Sequences that are stored in these arrays, which may be shared with a file.
-    ///
-    /// # Errors
-    /// If the arrays do not belong together, or if they hold what [`push_token`](Self::push_token) or
-    /// [`end_sequence`](Self::end_sequence) would have refused.
-    #[cfg(feature = "unstable")]
-    pub fn from_columns(columns: SequenceColumns) -> Result<Self, BadColumns> {
-        let SequenceColumns {
-            sequences: starts,
-            tokens,
-            attributes,
-            values,
-            labels,
-            weights,
-            costs,
-        } = columns;
-        if tokens.len() != labels.len().wrapping_add(1) {
-            return Err(BadColumns("the tokens do not fill the list of labels"));
-        }
-        if !starts.cover(labels.len())
-            || (1..starts.len()).any(|i| starts.get(i - 1) == starts.get(i))
-        {
-            return Err(BadColumns("the sequences do not fill the list of tokens"));
-        }
-        let is_weight = |&weight: &f64| weight > 0.0 && weight.is_finite();
-        if !(weights.is_empty() || weights.len() + 1 == starts.len())
-            || !weights.iter().all(is_weight)
-        {
-            return Err(BadColumns("the weights do not fit the sequences"));
-        }
-        let is_cost = |&cost: &f64| cost >= 0.0 && cost.is_finite();
-        if !(costs.is_empty() || costs.len() == labels.len()) || !costs.iter().all(is_cost) {
-            return Err(BadColumns("the costs do not fit the tokens"));
-        }
-        let rows = Rows::from_columns(tokens, attributes, values)?;
-        let mut data = Self { starts, entries: Offsets::new(), rows, labels, weights, costs };
-        data.entries = data.find_entries();
-        Ok(data)
-    }
-
     /// The same sequences with a single attribute per token, `numbers[token]`, whose value is 1. The open
     /// sequence is left out.
     #[must_use]
@@ -391,142 +332,5 @@ impl Sequences {
     /// well.
     pub fn attribute_bound(&self) -> usize {
         self.rows.attribute_bound()
-    }
-}
-
-/// The arrays that [`Sequences`] are stored in; see [`Sequences::into_columns`].
-///
-/// ```
-/// use maxmargin::model::chain::SequenceColumns;
-/// assert_eq!(SequenceColumns::default().sequences.len(), 1);
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SequenceColumns {
-    /// First token of each sequence, and one past the last.
-    pub sequences: Offsets,
-    /// First attribute of each token, and one past the last.
-    pub tokens: Offsets,
-    /// The attributes of all tokens.
-    pub attributes: Column<u32>,
-    /// Their values, or nothing if every value is 1.
-    pub values: Column<f64>,
-    /// The label of each token.
-    pub labels: Column<u32>,
-    /// The weight of each sequence, or nothing if every weight is 1.
-    pub weights: Column<f64>,
-    /// The cost of a mistake at each token, or nothing if every cost is 1.
-    pub costs: Column<f64>,
-}
-
-/// A view of one sequence of a [`Sequences`].
-///
-/// ```
-/// use maxmargin::model::chain::Sequences;
-///
-/// let mut data = Sequences::new();
-/// data.push_token([(4, 1.0), (2, 0.5)], 1)?;
-/// data.push_token([], 0)?;
-/// data.end_sequence(1.0)?;
-///
-/// let sequence = data.sequence(0);
-/// assert_eq!((sequence.len(), sequence.entries()), (2, 2));
-/// assert_eq!(sequence.labels(), [1, 0]);
-/// assert_eq!(sequence.token(0).attributes, [4, 2]);
-/// # Ok::<(), maxmargin::model::InputError>(())
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Sequence<'a> {
-    data: &'a Sequences,
-    start: Start,
-    end: Start,
-}
-
-impl<'a> Sequence<'a> {
-    /// Number of tokens, at least 1.
-    #[expect(clippy::len_without_is_empty, reason = "a sequence is never empty")]
-    pub fn len(&self) -> usize {
-        self.end.token - self.start.token
-    }
-
-    /// The labels of all tokens.
-    pub fn labels(&self) -> &'a [u32] {
-        &self.data.labels[self.tokens_range()]
-    }
-
-    /// The attributes of token `t`, which must be below [`len`](Self::len).
-    #[inline]
-    pub fn token(&self, t: usize) -> Row<'a> {
-        self.data.rows.row(self.start.token + t)
-    }
-
-    /// All tokens in order.
-    ///
-    /// ```
-    /// # use maxmargin::doc::toy;
-    /// let chain = toy();
-    /// let tokens = chain.data().sequence(0).tokens();
-    /// assert!(tokens.zip([0, 1, 0]).all(|(token, first)| token.attributes[0] == first));
-    /// ```
-    pub fn tokens(&self) -> impl ExactSizeIterator<Item = Row<'a>> + use<'a> {
-        let view = *self;
-        (0..self.len()).map(move |t| view.token(t))
-    }
-
-    /// Number of attribute entries of all tokens, counting repeated ones.
-    pub fn entries(&self) -> usize {
-        self.end.entry - self.start.entry
-    }
-
-    /// The factor by which the cost of a mistake at token `t` is multiplied. It is 1 by default.
-    ///
-    /// # Panics
-    /// If there is no such token and any token has a cost other than 1.
-    #[inline]
-    pub fn cost(&self, t: usize) -> f64 {
-        if self.data.costs.is_empty() { 1.0 } else { self.data.costs[self.start.token + t] }
-    }
-
-    fn tokens_range(&self) -> Range<usize> {
-        self.start.token..self.end.token
-    }
-
-    /// Prefetches the memory of this sequence.
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.data.labels[self.tokens_range()]);
-        self.data.rows.prefetch(self.tokens_range(), self.start.entry..self.end.entry);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refused_token_leaves_no_trace() {
-        let mut data = Sequences::new();
-        data.push_token([(0, 1.0)], 0).unwrap();
-        let before = data.clone();
-        assert!(matches!(
-            data.push_token([(1, 1.0), (2, f64::NAN)], 0),
-            Err(InputError::Value { attribute: 2, .. })
-        ));
-        assert_eq!(data, before);
-        assert!(data.push_token([(1, 2.0), (2, f64::NAN)], 0).is_err());
-        assert_eq!(data, before);
-    }
-
-    #[test]
-    fn weights_and_empty_sequences_are_checked() {
-        let mut data = Sequences::new();
-        let refused = |error: Result<(), InputError>| error.unwrap_err().to_string();
-        assert_eq!(refused(data.end_sequence(1.0)), "a sequence needs at least one token");
-        data.push_token([], 0).unwrap();
-        let weight = "the example weight is 0; a positive finite number is needed";
-        assert_eq!(refused(data.end_sequence(0.0)), weight);
-        assert!(data.end_sequence(f64::INFINITY).is_err());
-        data.end_sequence(1.0).unwrap();
-        data.push_token([], 0).unwrap();
-        data.end_sequence(2.0).unwrap();
-        assert_eq!((data.weight(0), data.weight(1)), (1.0, 2.0));
     }
 }

@@ -1,35 +1,26 @@
-//! Steps of blocks that remember their corners: pairwise, away and corrective.
+//! What blocks remember: the corners of every block, their masses, and the cache that decides which of them stay.
 //!
-//! Work within a block needs no look at w. With D the squared distances of the atoms in feature space, each
-//! measured once, moving mass γ from atom b to atom a changes the value of atom c by −½γ·cᵢ/(λC)·(D(c, b) −
-//! D(c, a)), apart from a constant that is the same for all atoms. So a corrective step shifts mass between
-//! all remembered corners and touches w once, at the end. A pairwise step is a single such shift. With
-//! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
+//! `steps.rs` moves mass between the corners of one block, and `joint.rs` between those of all blocks.
 
-use crate::dual::Pace;
-use crate::dual::{Block, DualState, PackedVec, Scratch, Stride, has_own_length};
+mod joint;
+mod room;
+mod steps;
+
+pub(super) use joint::RememberedCorners;
+pub(crate) use room::Added;
+pub(super) use room::Room;
+pub(super) use steps::{MOST_MOVES, shift_masses};
+pub(crate) use steps::{Outcome, Visited};
+
+use crate::dual::{Block, DualState, PackedVec, Scratch, has_own_length};
 use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
 use crate::run::Run;
 use crate::run::fits::{Fits, Fitting};
-use crate::settings::Direction;
-use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
-use crate::solver::block_coordinate::average::Averager;
+use crate::solver::block_coordinate::atoms::Atoms;
 use crate::solver::block_coordinate::corner_cache::{Cache, Size};
-use crate::solver::block_coordinate::joint_cg::{Corners, LEAST_MASS};
-use crate::solver::block_coordinate::kinds::{Ends, Kind};
 use crate::solver::block_coordinate::visit_remembering::{Learned, learn};
-use crate::util::rounding::ROUNDING;
-
-/// Work within a block goes on until the violation has fallen to this share of its first value; after
-/// that, the next block pays more. (On OCR, 0.02 takes as many visits and more time, 0.3 more visits and
-/// as much time.)
-const ENOUGH_OF_VIOLATION: f64 = 0.1;
-
-/// Mass is moved at most this often in one visit. (On OCR, 10 take as many visits and a fifth more time,
-/// 2 a fourth more visits.)
-pub(super) const MOST_MOVES: usize = 5;
 
 /// Atoms keep their features if an atom has at most the first number of them (8 kB), and one atom of every block
 /// together at most the second (64 MB).
@@ -65,88 +56,6 @@ impl Fits for ActiveSets {
             && self.cache.fits(to)
             && self.atoms.iter().enumerate().all(|(i, atoms)| atoms.fits(i, to))
     }
-}
-
-/// Scratch memory for work on one block.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Room {
-    /// The way a block has gone in a visit, and differences.
-    pub(super) way: SparseVec,
-    pub(super) difference: SparseVec,
-    /// The parts of a truth, and a point relative to it.
-    truth: SparseVec,
-    pub(super) relative: SparseVec,
-    /// The point of a block, and its bytes.
-    point: SparseVec,
-    bytes: Vec<u8>,
-    /// The masses and the values before a step.
-    pub(super) masses: Vec<f64>,
-    pub(super) values: Vec<f64>,
-}
-
-impl Room {
-    /// A point of block `i` relative to the truth.
-    fn relate(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec) -> &SparseVec {
-        self.truth.clear();
-        problem.truth_parts(i, &mut self.truth);
-        self.relative.assign_difference(parts, &self.truth);
-        &self.relative
-    }
-
-    /// Writes the point of block `i` that its atoms make up.
-    fn write_point(&mut self, problem: &dyn Blocks, i: usize, atoms: &Atoms, block: &mut Block) {
-        self.truth.clear();
-        problem.truth_parts(i, &mut self.truth);
-        self.truth.scale(-1.0);
-        block.loss = atoms.write_to(&mut self.point, &self.truth, &mut self.relative);
-        block.parts.pack(&self.point, &mut self.bytes);
-    }
-
-    /// Adds a corner of block `i` to its atoms, whose values are known. `score` computes the score of its
-    /// parts relative to the truth.
-    pub(super) fn add(
-        &mut self,
-        problem: &dyn Blocks,
-        (i, atoms): (usize, &mut Atoms),
-        corner: (&SparseVec, f64),
-        score: impl FnOnce(&SparseVec) -> f64,
-    ) -> Added {
-        let (parts, loss) = corner;
-        let score = score(self.relate(problem, i, parts));
-        let value = loss + score;
-        let ahead = value - atoms.own_value();
-        atoms.insert((problem, i), &self.relative, loss, value);
-        Added { ahead, value, rounding: ROUNDING * (1.0 + loss + score.abs()) }
-    }
-}
-
-/// A block that is being visited: the worker is prepared for it at the state's w.
-pub(crate) struct Visited<'a, 'p> {
-    pub(crate) i: usize,
-    pub(crate) state: &'a mut DualState<'p>,
-    pub(crate) worker: &'a mut dyn Worker,
-}
-
-/// What is known of a corner that was added to a block.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Added {
-    /// How far its value is above that of the block's own point. Times the block's share, this is its
-    /// gap.
-    pub(crate) ahead: f64,
-    /// Its value, which is 0 for the truth.
-    pub(crate) value: f64,
-    /// How much of either number may be rounding.
-    pub(crate) rounding: f64,
-}
-
-/// The outcome of a visit.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Outcome {
-    /// The step size, and the longest possible one.
-    pub(crate) gamma: f64,
-    pub(crate) longest: f64,
-    /// Whether the step went no further because a corner had no mass left.
-    pub(crate) is_drop: bool,
 }
 
 impl ActiveSets {
@@ -348,149 +257,6 @@ impl ActiveSets {
         self.room.add(problem, (i, &mut self.atoms[i]), corner, score)
     }
 
-    /// Moves block `i` towards its best corner, and w with it.
-    pub(crate) fn step(
-        &mut self,
-        at: Visited<'_, '_>,
-        direction: Direction,
-        pace: Pace,
-    ) -> Option<Outcome> {
-        let most = if direction == Direction::Pairwise { 1 } else { MOST_MOVES };
-        match direction {
-            Direction::Corrective | Direction::Staged | Direction::Pairwise => {
-                match at.state.clipped.is_some() {
-                    true => self.shift_within_bounds(at, most),
-                    false => self.shift(at, most),
-                }
-            }
-            Direction::FrankWolfe | Direction::Away | Direction::Best => {
-                self.one_of(at, direction, pace)
-            }
-        }
-    }
-
-    /// Shifts mass from the worst corner to the best, repeatedly while it pays. This needs no look at w;
-    /// see the head of this file.
-    fn shift(
-        &mut self,
-        Visited { i, state, worker }: Visited<'_, '_>,
-        most: usize,
-    ) -> Option<Outcome> {
-        let share = state.shares.of(i);
-        let (atoms, room) = (&mut self.atoms[i], &mut self.room);
-        let mut ruler = Ruler { i, worker, difference: &mut room.difference };
-        let shifted =
-            shift_masses(atoms, &mut room.masses, share / state.lambda, most, &mut ruler)?;
-        let Some((outcome, gain)) = shifted else { return Some(Outcome::default()) };
-        let moved = atoms.masses.iter().zip(&room.masses).map(|(mass, old)| mass - old);
-        let moved = moved.enumerate().filter(|(_, moved)| *moved != 0.0);
-        let gain = share * gain;
-        if atoms.has_features() {
-            moved.for_each(|(at, moved)| state.add_features(i, moved, atoms.features(at)));
-            state.dual += gain;
-        } else {
-            room.way.clear();
-            moved.for_each(|(at, moved)| room.way.add_scaled(moved, &atoms.parts()[at]));
-            state.follow(i, &room.way, Stride { gamma: 1.0, gain });
-        }
-        self.stale[i] = true;
-        Some(outcome)
-    }
-
-    /// As [`shift`](Self::shift) for weights with bounds: what a move does to the values depends on which
-    /// weights are at their bounds, so w follows every move, and all values are computed again.
-    fn shift_within_bounds(
-        &mut self,
-        Visited { i, state, worker }: Visited<'_, '_>,
-        most: usize,
-    ) -> Option<Outcome> {
-        let share = state.shares.of(i);
-        let atoms = &mut self.atoms[i];
-        let mut enough = 0.0;
-        let mut outcome = None;
-        for round in 0..most {
-            if round > 0 {
-                atoms.prepare(i, &state.w, worker);
-                atoms.evaluate_likely(i, &state.w, worker);
-            }
-            // Find the two ends, and stop if little is left to gain between them.
-            let (to, from) = (atoms.best(), atoms.worst_active());
-            let violation = atoms.values[to] - atoms.values[from];
-            if !violation.is_finite() {
-                return None;
-            }
-            if round == 0 {
-                enough = ENOUGH_OF_VIOLATION * violation;
-            }
-            if violation <= enough.max(0.0) {
-                break;
-            }
-            // Search along the line between them.
-            let longest = atoms.masses[from];
-            let slope = share * violation;
-            let stride = if atoms.has_features() {
-                let ends = (atoms.features(to), atoms.features(from));
-                state.stride_between(i, ends, slope, longest)?
-            } else {
-                self.room.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
-                state.stride(i, &self.room.way, slope, longest, Pace::EXACT, worker)?
-            };
-            if stride.gamma == 0.0 {
-                break;
-            }
-            // Move the mass, and w and D with it.
-            Kind::Pairwise.move_masses(atoms, to, from, stride.gamma);
-            state.follow(i, &self.room.way, stride);
-            self.stale[i] = true;
-            let (gamma, is_drop) = (stride.gamma, stride.gamma == longest);
-            outcome = outcome.or(Some(Outcome { gamma, longest, is_drop }));
-        }
-        atoms.normalise();
-        Some(outcome.unwrap_or_default())
-    }
-
-    /// The Frank-Wolfe, away or pairwise step that the direction allows and that gains most.
-    fn one_of(
-        &mut self,
-        Visited { i, state, worker }: Visited<'_, '_>,
-        direction: Direction,
-        pace: Pace,
-    ) -> Option<Outcome> {
-        let share = state.shares.of(i);
-        let (atoms, room) = (&mut self.atoms[i], &mut self.room);
-        atoms.write_relative(&mut room.relative);
-        let ends = Ends::of(atoms);
-        let kinds = ends.kinds(direction);
-        let mut plan = |kind: Kind, state: &mut DualState<'_>, way: &mut SparseVec| {
-            kind.write_way(way, atoms, &ends, &room.relative);
-            let (slope, longest) = ends.slope_and_longest(kind);
-            let stride = state.stride(i, way, share * slope, longest, pace, worker)?;
-            Some((kind, stride, longest))
-        };
-        // Plan a step of each kind, and choose the one that gains most.
-        let mut chosen = plan(kinds[0], state, &mut room.way)?;
-        for &kind in &kinds[1..] {
-            let other = plan(kind, state, &mut room.way)?;
-            if other.1.gain > chosen.1.gain {
-                chosen = other;
-            }
-        }
-        // `way` and the state's line search belong to the last plan, so plan the chosen step again.
-        if kinds.last() != Some(&chosen.0) {
-            chosen = plan(chosen.0, state, &mut room.way)?;
-        }
-        let (kind, stride, longest) = chosen;
-        if stride.gamma > 0.0 {
-            kind.move_masses(atoms, ends.to, ends.from, stride.gamma);
-            atoms.normalise();
-            state.follow(i, &room.way, stride);
-            self.stale[i] = true;
-        }
-        let gamma = stride.gamma;
-        let is_drop = kind != Kind::FrankWolfe && gamma > 0.0 && gamma == longest;
-        Some(Outcome { gamma, longest, is_drop })
-    }
-
     /// Updates a block of the state from its atoms.
     pub(crate) fn refresh(&mut self, problem: &dyn Blocks, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
@@ -548,141 +314,9 @@ fn at_truth(problem: &dyn Blocks, i: usize, keeps_features: bool) -> Atoms {
     atoms
 }
 
-/// What blocks remember, as corners of a joint step.
-pub(super) struct RememberedCorners<'a, 'p> {
-    pub(super) problem: &'p dyn Blocks,
-    pub(super) sets: &'a mut ActiveSets,
-    pub(super) worker: &'a mut dyn Worker,
-    /// The average of iterates, and the visit in which blocks change.
-    pub(super) averager: Option<(&'a mut Averager, u64)>,
-}
-
-impl Corners for RememberedCorners<'_, '_> {
-    fn list(&mut self, i: usize, _: &Block, numbers: &mut Vec<u32>, masses: &mut Vec<f64>) -> f64 {
-        let atoms = &mut self.sets.atoms[i];
-        let start = numbers.len();
-        for (at, &mass) in atoms.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-            numbers.push(at as u32);
-            masses.push(mass);
-        }
-        // Half the mean squared distance from the first.
-        let others = &numbers[start..];
-        let [first, others @ ..] = others else { return 0.0 };
-        let mut ruler =
-            Ruler { i, worker: self.worker, difference: &mut self.sets.room.difference };
-        let sum: f64 =
-            others.iter().map(|&at| atoms.distance(at as usize, *first as usize, &mut ruler)).sum();
-        0.5 * sum / others.len().max(1) as f64
-    }
-
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
-        let atoms = &self.sets.atoms[i];
-        atoms.prepare(i, w, self.worker);
-        scores.extend(numbers.iter().map(|&at| {
-            let score = atoms.score(at as usize, i, w, &*self.worker);
-            if losses { atoms.losses()[at as usize] + score } else { score }
-        }));
-    }
-
-    fn spread(
-        &self,
-        i: usize,
-        scale: f64,
-        (numbers, changes): (&[u32], &[f64]),
-        parts: &mut SparseVec,
-        w: &mut [f64],
-    ) {
-        let atoms = &self.sets.atoms[i];
-        let changes = numbers.iter().zip(changes).filter(|(_, change)| **change != 0.0);
-        if atoms.has_features() {
-            for (&at, change) in changes {
-                let features = atoms.features(at as usize);
-                w.iter_mut().zip(features).for_each(|(w, x)| *w += scale * change * x);
-            }
-        } else {
-            parts.clear();
-            changes
-                .for_each(|(&at, &change)| parts.add_scaled(change, &atoms.parts()[at as usize]));
-            self.problem.scatter(i, scale, parts, w.into());
-        }
-    }
-
-    fn assign(
-        &mut self,
-        i: usize,
-        _: &mut Block,
-        numbers: &[u32],
-        masses: impl Iterator<Item = f64>,
-    ) {
-        let atoms = &mut self.sets.atoms[i];
-        for (&at, mass) in numbers.iter().zip(masses) {
-            atoms.masses[at as usize] = if mass > LEAST_MASS { mass } else { 0.0 };
-        }
-        atoms.normalise();
-        self.sets.stale[i] = true;
-    }
-
-    fn before_change(&mut self, i: usize, block: &mut Block) {
-        if let Some((averager, k)) = &mut self.averager {
-            self.sets.refresh(self.problem, i, block);
-            averager.before_change(i, *k, block);
-        }
-    }
-}
-
 /// The gap of the best atom of block `i`, for which the worker is prepared.
 pub(super) fn look(atoms: &mut Atoms, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
     atoms.evaluate(i, &state.w, worker);
     let best = atoms.values[atoms.best()];
     state.shares.of(i) * (best - atoms.own_value())
-}
-
-/// Shifts mass from the worst atom to the best, at most `most` times, while it pays. `rate` is cᵢ/(λC). Writes
-/// the masses before to `old`. Returns the first step and the total gain divided by cᵢ/C, or `Some(None)` if no
-/// mass moves. Returns `None` if a number is not finite.
-pub(super) fn shift_masses(
-    atoms: &mut Atoms,
-    old: &mut Vec<f64>,
-    rate: f64,
-    most: usize,
-    ruler: &mut Ruler<'_>,
-) -> Option<Option<(Outcome, f64)>> {
-    old.clear();
-    old.extend_from_slice(&atoms.masses);
-    let (mut enough, mut gain) = (0.0, 0.0);
-    let mut outcome = None;
-    for round in 0..most {
-        // Find the two ends, and stop if little is left to gain between them.
-        let (to, from) = (atoms.best(), atoms.worst_active());
-        let violation = atoms.values[to] - atoms.values[from];
-        if !violation.is_finite() {
-            return None;
-        }
-        if round == 0 {
-            enough = ENOUGH_OF_VIOLATION * violation;
-        }
-        if violation <= enough.max(0.0) {
-            break;
-        }
-        // Shift as much mass as is best, and update the values of all atoms.
-        let curvature = rate * atoms.distance(to, from, ruler);
-        let longest = atoms.masses[from];
-        let stride = Pace::EXACT.stride(violation, curvature, longest)?;
-        let gamma = stride.gamma;
-        if gamma == 0.0 {
-            break;
-        }
-        Kind::Pairwise.move_masses(atoms, to, from, gamma);
-        gain += stride.gain;
-        if round == 0 {
-            outcome = Some(Outcome { gamma, longest, is_drop: gamma == longest });
-        }
-        if most > 1 {
-            atoms.note_move(from, to, gamma, rate, ruler);
-        }
-    }
-    if outcome.is_some() {
-        atoms.normalise();
-    }
-    Some(outcome.map(|outcome| (outcome, gain)))
 }

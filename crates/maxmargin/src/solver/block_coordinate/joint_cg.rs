@@ -9,17 +9,20 @@
 //! Joint steps are taken in two places. Blocks that are simplices move together after a sweep of visits that leaves
 //! more than 0.8 of the gap. Blocks that remember corners move together between these (`exhaust.rs`).
 
+mod corners;
+mod face;
+
+pub(super) use corners::{Corners, LEAST_MASS, SimplexCorners};
+
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;
 use crate::dual::length_sq;
-use crate::dual::{Block, DualState, Stride};
+use crate::dual::{DualState, Stride};
 use crate::problem::Blocks;
-use crate::problem::Simplices;
 use crate::problem::sparse::{Sink as _, SparseVec};
 use crate::run::fits::Fitting;
-use crate::solver::block_coordinate::average::Averager;
 use crate::util::room::make_room;
-use std::ops::Range;
+use face::{ConjugateGradients, Face, FaceBlock, along_face, center, dot, faces};
 
 /// Rounds of conjugate gradients in the first step, and the fewest and the most in any step.
 const FIRST_ROUNDS: usize = 10;
@@ -35,20 +38,11 @@ const GAP_LEFT_BY_FAST_SWEEPS: f64 = 0.8;
 /// A step that goes at least this share of its way has found a good direction.
 const LONG_STEP: f64 = 0.9;
 
-/// The part of a truth that has no part.
-const NO_PART: u32 = u32::MAX;
-
-/// If a truth without a part has less mass than this, the mass is rounding.
-const ROUNDING_MASS: f64 = 1e-12;
-
 /// Room is made for so many corners of a block before they are listed.
 const MOST_LISTED: usize = 64;
 
 /// The memory for more corners than this is given back after a step: there are 40 bytes for each.
 const MOST_KEPT: usize = 1 << 18;
-
-/// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
-pub(super) const LEAST_MASS: f64 = 1e-15;
 
 /// Makes steps, and keeps their scratch memory. Only the number of rounds and the last gap matter to the
 /// next step.
@@ -80,171 +74,6 @@ pub(crate) struct JointCg {
 impl JointCg {
     pub(crate) fn fits(&self, _: &Fitting<'_>) -> bool {
         self.rounds <= u32::MAX as usize
-    }
-}
-
-/// A block with several corners that carry mass. There may be one for every example, so it takes little memory.
-#[derive(Debug, Clone)]
-struct FaceBlock {
-    i: u32,
-    /// The number of its corners, which come after those of the block before.
-    corners: u32,
-    /// The curvature of the dual in each of its masses.
-    curvature: f64,
-}
-
-/// The same, with the places of its corners.
-struct Face {
-    i: usize,
-    corners: Range<usize>,
-    curvature: f64,
-}
-
-/// The blocks of the face in order.
-fn faces(blocks: &[FaceBlock]) -> impl Iterator<Item = Face> + '_ {
-    blocks.iter().scan(0, |end, block| {
-        let start = *end;
-        *end += block.corners as usize;
-        Some(Face { i: block.i as usize, corners: start..*end, curvature: block.curvature })
-    })
-}
-
-/// Vectors over all corners of the face.
-#[derive(Debug, Clone, Default)]
-struct ConjugateGradients {
-    /// The way gone so far.
-    way: Vec<f64>,
-    /// The slopes at its end, along the face.
-    residual: Vec<f64>,
-    direction: Vec<f64>,
-    /// What a step in the direction does to the slopes of one block.
-    image: Vec<f64>,
-    /// The squared length of the residual, every block scaled by its curvature.
-    squares: f64,
-    /// How far the last step has gone in the direction.
-    step: f64,
-}
-
-/// The corners of all blocks between which a joint step moves mass. They have numbers within their block.
-pub(crate) trait Corners {
-    /// Appends the corners of block `i` that carry mass, and their masses. Returns the squared length in feature space
-    /// from which the curvature of the dual in each mass is computed.
-    fn list(
-        &mut self,
-        i: usize,
-        block: &Block,
-        numbers: &mut Vec<u32>,
-        masses: &mut Vec<f64>,
-    ) -> f64;
-
-    /// Writes the score at `w` of the corners of block `i` with these numbers, and with `losses` their loss
-    /// as well.
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>);
-
-    /// Adds `scale` times the features of a change of masses to `w`. `parts` is scratch memory.
-    fn spread(
-        &self,
-        i: usize,
-        scale: f64,
-        changes: (&[u32], &[f64]),
-        parts: &mut SparseVec,
-        w: &mut [f64],
-    );
-
-    /// Gives the corners of block `i` with these numbers their new masses, and all others none.
-    fn assign(
-        &mut self,
-        i: usize,
-        block: &mut Block,
-        numbers: &[u32],
-        masses: impl Iterator<Item = f64>,
-    );
-
-    /// Lets the average take in block `i` before it changes.
-    fn before_change(&mut self, i: usize, block: &mut Block);
-}
-
-/// Blocks that are simplices.
-pub(crate) struct SimplexCorners<'a, 'p> {
-    pub(crate) problem: &'p dyn Blocks,
-    pub(crate) simplices: &'p dyn Simplices,
-    /// The average of iterates, and the visit in which blocks change.
-    pub(crate) averager: Option<(&'a mut Averager, u64)>,
-    /// Scratch memory for a new point and its bytes.
-    pub(crate) scratch: (SparseVec, Vec<u8>),
-}
-
-impl Corners for SimplexCorners<'_, '_> {
-    fn list(
-        &mut self,
-        i: usize,
-        block: &Block,
-        numbers: &mut Vec<u32>,
-        masses: &mut Vec<f64>,
-    ) -> f64 {
-        let mut rest = 1.0;
-        for (part, mass) in block.parts.iter().filter(|(_, mass)| *mass > 0.0) {
-            numbers.push(part as u32);
-            masses.push(mass);
-            rest -= mass;
-        }
-        if !self.simplices.truth_has_part() && rest > ROUNDING_MASS {
-            numbers.push(NO_PART);
-            masses.push(rest);
-        }
-        self.simplices.length_sq(i)
-    }
-
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
-        scores.extend(numbers.iter().map(|&part| match part {
-            NO_PART => 0.0,
-            _ if losses => {
-                let part = u64::from(part);
-                self.simplices.loss(i, part) + self.simplices.score(i, w, part)
-            }
-            _ => self.simplices.score(i, w, u64::from(part)),
-        }));
-    }
-
-    fn spread(
-        &self,
-        i: usize,
-        scale: f64,
-        (numbers, changes): (&[u32], &[f64]),
-        parts: &mut SparseVec,
-        w: &mut [f64],
-    ) {
-        parts.clear();
-        let changes = numbers.iter().zip(changes);
-        for (&part, &change) in changes.filter(|(part, x)| **part != NO_PART && **x != 0.0) {
-            parts.push(u64::from(part), change);
-        }
-        self.problem.scatter(i, scale, parts, w.into());
-    }
-
-    fn assign(
-        &mut self,
-        i: usize,
-        block: &mut Block,
-        numbers: &[u32],
-        masses: impl Iterator<Item = f64>,
-    ) {
-        let (point, bytes) = &mut self.scratch;
-        point.clear();
-        block.loss = 0.0;
-        for (&part, mass) in numbers.iter().zip(masses) {
-            if part != NO_PART && mass > LEAST_MASS {
-                point.push(u64::from(part), mass);
-                block.loss += mass * self.simplices.loss(i, u64::from(part));
-            }
-        }
-        block.parts.pack(point, bytes);
-    }
-
-    fn before_change(&mut self, i: usize, block: &mut Block) {
-        if let Some((averager, k)) = &mut self.averager {
-            averager.before_change(i, *k, block);
-        }
     }
 }
 
@@ -496,71 +325,4 @@ impl JointCg {
             Some(clipped) => clipped.go(gamma, &mut state.w),
         }
     }
-}
-
-impl ConjugateGradients {
-    /// Starts where the residual has the slopes.
-    fn start(&mut self, blocks: &[FaceBlock]) {
-        for vector in [&mut self.way, &mut self.direction] {
-            vector.clear();
-            vector.reserve_exact(self.residual.len());
-        }
-        self.way.resize(self.residual.len(), 0.0);
-        for Face { corners, curvature, .. } in faces(blocks) {
-            self.direction.extend(self.residual[corners].iter().map(|r| r / curvature));
-        }
-        self.squares = dot(&self.residual, &self.direction);
-    }
-
-    /// Goes along the direction, in which the dual has this curvature, as far as the dual rises. If that surely leads
-    /// out of the blocks, goes only until some mass has changed by 1, and returns false to end the rounds. (Along a
-    /// direction without curvature the dual may rise forever.)
-    fn advance(&mut self, curvature: f64) -> bool {
-        let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let longest = (1.0 - largest(&self.way)) / largest(&self.direction);
-        self.step = (self.squares / curvature).min(longest);
-        let moves = self.way.iter_mut().zip(&self.direction);
-        moves.for_each(|(way, direction)| *way += self.step * direction);
-        self.step < longest
-    }
-
-    /// Turns to the next direction, where the slopes have these squares. Every block is scaled by its own curvature.
-    fn turn(&mut self, squares: f64, blocks: &[FaceBlock]) {
-        let turn = squares / self.squares;
-        self.squares = squares;
-        for Face { corners, curvature, .. } in faces(blocks) {
-            for at in corners {
-                self.direction[at] = self.residual[at] / curvature + turn * self.direction[at];
-            }
-        }
-    }
-
-    /// The gap within the face at the end of the way: the most that the dual could still gain there, if
-    /// that end lies in the blocks.
-    fn gap(&self, masses: &[f64], blocks: &[FaceBlock]) -> f64 {
-        let block_gap = |Face { corners, .. }: Face| {
-            let (mut most, mut own) = (f64::NEG_INFINITY, 0.0);
-            for at in corners {
-                most = most.max(self.residual[at]);
-                own += self.residual[at] * (masses[at] + self.way[at]);
-            }
-            most - own
-        };
-        faces(blocks).map(block_gap).sum()
-    }
-}
-
-/// Subtracts from each block its mean, so that masses keep summing to one.
-fn along_face(x: &mut [f64], blocks: &[FaceBlock]) {
-    faces(blocks).for_each(|Face { corners, .. }| center(&mut x[corners]));
-}
-
-/// Subtracts the mean.
-fn center(x: &mut [f64]) {
-    let mean = x.iter().sum::<f64>() / x.len() as f64;
-    x.iter_mut().for_each(|x| *x -= mean);
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

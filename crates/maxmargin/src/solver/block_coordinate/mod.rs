@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `mod.rs` | a pass, and plain visits |
 //! | `order.rs`, `sum_tree.rs` | which block comes next |
-//! | `visit_remembering.rs`, `active_set.rs`, `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
+//! | `visit_remembering.rs`, `active_set.rs` (`steps.rs`), `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
 //! | `batches.rs`, `crew.rs` | several visits at once, on all threads |
 //! | `accuracies.rs` | how much of the maximum a visit asks its oracle for |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |

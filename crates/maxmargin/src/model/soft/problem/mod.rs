@@ -1,12 +1,16 @@
 //! The soft problem.
 
 mod engine;
+mod error;
+mod terms;
 
-use super::layout::{Block, Layout, States, Term};
+pub use error::SoftError;
+
+use error::positive;
+
+use super::layout::{Block, Layout};
 use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
-use crate::error::TrainError;
-use crate::model::InputError;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, GraphShape, Graphs};
@@ -14,57 +18,7 @@ use crate::model::multilabel::{self, MultilabelShape};
 use crate::model::potts::Potts;
 use crate::problem::Problem;
 use crate::problem::bounds::{Bounds, BoundsError};
-use crate::problem::sparse::{Sink, SparseVec};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why a soft problem is refused.
-///
-/// ```
-/// use maxmargin::model::factor_graph::{GraphShape, Graphs, StateLoss};
-/// use maxmargin::model::soft::SoftGraph;
-///
-/// let shape = GraphShape::default();
-/// let error = SoftGraph::of_graphs(&shape, &Graphs::new(), StateLoss::default(), 0.1, 0.0);
-/// assert_eq!(error.unwrap_err().to_string(), "rho is 0; a positive finite number is needed");
-/// ```
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SoftError {
-    /// A number that is not positive, or not finite.
-    #[error("{name} is {value}; a positive finite number is needed")]
-    NotPositive {
-        /// The name of the number.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// Graphs or labels that do not fit the shape.
-    #[error(transparent)]
-    Model(#[from] InputError),
-    /// The values of an attribute of an example do not have a finite sum.
-    #[error("the values of attribute {attribute} add up to {value}")]
-    NotFinite {
-        /// The attribute.
-        attribute: u32,
-        /// The sum.
-        value: f64,
-    },
-    /// The multipliers do not fit.
-    #[error("{found} multipliers are given, where {needed} finite numbers are needed")]
-    Multipliers {
-        /// The number of messages.
-        needed: usize,
-        /// The number of multipliers.
-        found: usize,
-    },
-    /// The bounds do not fit.
-    #[error(transparent)]
-    Bounds(#[from] BoundsError),
-    /// Training refused the problem or the settings.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-}
 
 /// Factor graphs, or sets of labels, under soft constraints: see the [module](crate::model::soft).
 ///
@@ -135,13 +89,6 @@ pub struct SoftWorkspace {
     augmented: Vec<f64>,
     /// Scratch memory for marginals.
     marginals: Vec<f64>,
-}
-
-fn positive(name: &'static str, value: f64) -> Result<(), SoftError> {
-    match value > 0.0 && value.is_finite() {
-        true => Ok(()),
-        false => Err(SoftError::NotPositive { name, value }),
-    }
 }
 
 impl SoftGraph {
@@ -452,38 +399,6 @@ impl SoftGraph {
         theta.iter_mut().zip(losses).for_each(|(score, loss)| *score += loss);
     }
 
-    /// ⟨w, φ(y)⟩ of all states of a block, without messages.
-    fn features(&self, block: &Block, w: &[f64], scores: &mut Vec<f64>) {
-        scores.clear();
-        scores.resize(block.states as usize, 0.0);
-        for term in &self.layout.terms[block.terms.clone()] {
-            let (row, weights) = (self.layout.row(term), &w[term.start..]);
-            match term.states {
-                States::Only(state) => {
-                    scores[state as usize] += row.dot_strided(weights, term.stride, 0);
-                }
-                States::Marked(marks) => {
-                    let score = row.dot_strided(weights, term.stride, 0);
-                    let marked = scores.iter_mut().zip(&self.layout.marks[marks as usize]);
-                    marked.filter(|(_, mark)| **mark).for_each(|(own, _)| *own += score);
-                }
-                States::Diagonal => {
-                    for (a, value) in row.pairs() {
-                        if let Some(score) = scores.get_mut(a as usize) {
-                            *score += value * weights[a as usize * term.stride];
-                        }
-                    }
-                }
-                States::Every => {
-                    for (a, value) in row.pairs() {
-                        let own = &weights[a as usize * term.stride..][..scores.len()];
-                        scores.iter_mut().zip(own).for_each(|(score, w)| *score += value * w);
-                    }
-                }
-            }
-        }
-    }
-
     /// The loss of a state, including the multipliers. It is 0 for the truth.
     fn loss_of(&self, block: &Block, state: usize) -> f64 {
         let loss = self.layout.losses[block.first + state];
@@ -497,31 +412,6 @@ impl SoftGraph {
     /// The weight of an example, 1 on average.
     pub(super) fn relative_weight(&self, m: usize) -> f64 {
         self.layout.weights[m] * self.layout.weights.len() as f64 / self.total_weight
-    }
-
-    /// Adds `scale` · Σ mass · φ(y), without messages.
-    pub(super) fn scatter_features(&self, i: usize, scale: f64, masses: &[f64], to: &mut [f64]) {
-        let mut parts = SparseVec::new();
-        let masses = masses.iter().enumerate().filter(|(_, mass)| **mass != 0.0);
-        masses.for_each(|(state, &mass)| parts.push(state as u64, mass));
-        self.scatter_terms(i, scale, &parts, to);
-    }
-
-    fn scatter_terms<S: Sink + ?Sized>(
-        &self,
-        i: usize,
-        scale: f64,
-        parts: &SparseVec,
-        sink: &mut S,
-    ) {
-        let block = &self.layout.blocks[i];
-        for term in &self.layout.terms[block.terms.clone()] {
-            for (a, value) in self.layout.row(term).pairs() {
-                let start = term.start + a as usize * term.stride;
-                let mut add = |at, mass: f64| sink.add(start + at, scale * value * mass);
-                self.each_feature(term, a, parts.entries(), &mut add);
-            }
-        }
     }
 
     /// The value of the coordinate that smoothing adds to the features of each state of a block.
@@ -548,51 +438,5 @@ impl SoftGraph {
             own.loss = entries.map(|(y, mass)| mass * self.loss_of(block, y as usize)).sum();
         }
         point
-    }
-
-    /// Calls `take` with each state of which attribute `a` is a feature in a term: its place among the weights of the
-    /// attribute, and its mass.
-    fn each_feature(
-        &self,
-        term: &Term,
-        a: u32,
-        entries: &[(u64, f64)],
-        mut take: impl FnMut(usize, f64),
-    ) {
-        for &(state, mass) in entries {
-            let place = match term.states {
-                States::Every => Some(state as usize),
-                States::Only(only) => (u64::from(only) == state).then_some(0),
-                States::Marked(marks) => {
-                    self.layout.marks[marks as usize][state as usize].then_some(0)
-                }
-                States::Diagonal => (u64::from(a) == state).then_some(0),
-            };
-            if let Some(place) = place {
-                take(place, mass);
-            }
-        }
-    }
-
-    /// The squared length of Σ mass · features of a term.
-    fn term_norm_sq(&self, term: &Term, entries: &[(u64, f64)]) -> f64 {
-        match term.states {
-            States::Every => {
-                term.norm_sq * entries.iter().map(|(_, mass)| mass * mass).sum::<f64>()
-            }
-            States::Only(_) | States::Marked(_) => {
-                // All states with features share their weights.
-                let mut sum = 0.0;
-                self.each_feature(term, 0, entries, |_, mass| sum += mass);
-                term.norm_sq * sum * sum
-            }
-            States::Diagonal => {
-                let mut sum = 0.0;
-                for (a, value) in self.layout.row(term).pairs() {
-                    self.each_feature(term, a, entries, |_, mass| sum += (value * mass).powi(2));
-                }
-                sum
-            }
-        }
     }
 }
