@@ -1,6 +1,7 @@
 //! Data sets to train on: alphabets are built while reading.
 
 use maxmargin::model::chain::Sequences;
+use maxmargin::sort;
 
 use crate::converted::ABSENT;
 use crate::error::{DataError, Place};
@@ -262,7 +263,7 @@ pub(crate) fn end_sequence(
 fn put_in_numeric_order(sequences: &mut Sequences, labels: &mut Names) {
     let mut order: Vec<u32> = (0..labels.len() as u32).collect();
     // Names have no leading zeros, so that a shorter one is a smaller number.
-    order.sort_by_key(|&label| (labels.name(label).len(), labels.name(label)));
+    sort::by_key(&mut order, |&label| (labels.name(label).len(), labels.name(label)));
     if order.is_sorted() {
         return;
     }

@@ -14,6 +14,7 @@ pub(crate) use naming::RowNames;
 
 use maxmargin::model::chain::{SequenceColumns, Sequences};
 use maxmargin::model::{Column, InputError, LabelledRows, Offsets, Row, RowColumns};
+use maxmargin::sort;
 
 use crate::converted::ABSENT;
 use crate::dataset::Dataset;
@@ -179,7 +180,7 @@ impl RowData {
             labels.iter().for_each(|&label| frequency[label as usize] += 1);
         }
         let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
-        order.sort_by_key(|&label| std::cmp::Reverse(frequency[label as usize]));
+        sort::by_key(&mut order, |&label| std::cmp::Reverse(frequency[label as usize]));
         order.truncate(count);
         order.sort_unstable();
         self.reorder(Some(order), None);

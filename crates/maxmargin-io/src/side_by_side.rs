@@ -1,5 +1,6 @@
 //! Work on several threads, with results that do not depend on their number.
 
+use maxmargin::sort;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Items that a thread takes at once, at most: enough to hide the cost of taking them.
@@ -70,7 +71,7 @@ pub fn map_side_by_side<S, T: Send>(
         }
         found
     });
-    found.sort_unstable_by_key(|(first, _)| *first);
+    sort::by_key(&mut found, |(first, _)| *first);
     found.into_iter().flat_map(|(_, items)| items).collect()
 }
 

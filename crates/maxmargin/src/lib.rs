@@ -140,6 +140,8 @@ pub use settings::{
 pub use trainer::{Trainer, train};
 pub use util::names::UnknownName;
 pub use util::rng::Rng;
+#[cfg(feature = "unstable")]
+pub use util::sort;
 
 #[cfg(feature = "unstable")]
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! Pictures that several kinds of models have.
 
 use super::LargestWeights;
+use maxmargin::sort;
 use maxmargin_report::Weights;
 
 /// A heat-map of more labels would be unreadable.
@@ -21,7 +22,7 @@ pub(crate) fn heaviest(weights: LargestWeights) -> Option<Weights> {
         // Those with the heaviest weights, in their old order.
         let size = |at: usize| labels[at].1.iter().map(|(_, w)| w.abs()).fold(0.0, f64::max);
         let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        sort::by(&mut order, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
         order.truncate(MOST_GROUPS);
         order.sort_unstable();
         labels = order.into_iter().map(|at| labels[at].clone()).collect();

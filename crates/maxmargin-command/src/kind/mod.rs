@@ -29,6 +29,7 @@ pub(crate) use multilabel::pairs_in_words;
 use crate::args::{ConvertArgs, ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::GroupBounds;
+use maxmargin::sort;
 use maxmargin_io::{
     Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, ReadSequences,
     Source, Spec, Template, Training, Unknown,
@@ -159,7 +160,7 @@ pub(crate) fn largest<T>(mut items: Vec<(T, f64)>, top: usize) -> Vec<(T, f64)> 
         let least = *least;
         items.retain(|(_, weight)| weight.abs().total_cmp(&least).is_ge());
     }
-    items.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    sort::by(&mut items, |a, b| b.1.abs().total_cmp(&a.1.abs()));
     items.truncate(top);
     items
 }

@@ -12,6 +12,7 @@ use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::Confusion;
 use maxmargin::model::{LabelledRows, Row};
+use maxmargin::sort;
 use maxmargin_io::{
     DataError, EvalRows, Examples, Format, LabelRule, Model, ReadSequences, RowData, RowMapping,
     RowScorer, Source, Unknown, answer_sequences, read_rows_on, read_rows_with,
@@ -133,7 +134,7 @@ pub(super) fn write_labels(
             )?);
         };
         let mut order: Vec<u32> = (0..scores.len() as u32).collect();
-        order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
+        sort::by(&mut order, |&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
         let best = order.iter().take(n as usize);
         let best = best.map(|&label| (scores[label as usize], name(label)));
         if args.json {
@@ -171,7 +172,7 @@ pub(super) fn measure(model: &Model, data: &Examples, threads: usize) -> Result<
     let _ = writeln!(text, "accuracy     {accuracy:.4}   macro F1 {:.4}", tally.macro_f1());
     tally::table(&mut text, "label", &tally);
     let mut wrong: Vec<_> = confusion.iter().filter(|(truth, read, _)| truth != read).collect();
-    wrong.sort_by_key(|(.., count)| Reverse(*count));
+    sort::by_key(&mut wrong, |(.., count)| Reverse(*count));
     if !wrong.is_empty() {
         let _ = writeln!(text, "\nmost frequent confusions");
     }

@@ -3,6 +3,7 @@
 use crate::args::Pictures;
 use maxmargin::Rng;
 use maxmargin::evaluate::{Confusion, Counts, Tally};
+use maxmargin::sort;
 use maxmargin_io::Model;
 use maxmargin_report::{Confusions, Fact, Section, Table, format_number};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +77,7 @@ pub(super) fn label_table(heading: &str, what: &str, tally: &Tally) -> Table {
         [name.to_owned()].into_iter().chain(shares).chain(counts)
     };
     let mut all: Vec<(&str, Counts)> = tally.iter().collect();
-    all.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.truth));
+    sort::by_key(&mut all, |(_, counts)| std::cmp::Reverse(counts.truth));
     let count = all.len();
     for (name, counts) in all.into_iter().take(MOST_ROWS) {
         table = table.row(row(name, counts));
@@ -169,7 +170,9 @@ impl Picked {
 /// the rest are drawn by `seed`.
 pub(super) fn pick(candidates: &[Candidate], room: Room, seed: u64) -> Picked {
     let mut ranked: Vec<usize> = (0..candidates.len()).collect();
-    ranked.sort_by(|&a, &b| candidates[b].errors.total_cmp(&candidates[a].errors).then(a.cmp(&b)));
+    sort::by(&mut ranked, |&a, &b| {
+        candidates[b].errors.total_cmp(&candidates[a].errors).then(a.cmp(&b))
+    });
     let mut shuffled: Vec<usize> = (0..candidates.len()).collect();
     Rng::new(seed).shuffle(&mut shuffled);
     let mut kept = BTreeSet::new();
@@ -195,7 +198,7 @@ pub(super) fn pick(candidates: &[Candidate], room: Room, seed: u64) -> Picked {
         }
     }
     let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
-    kinds.sort_by_key(|examples| std::cmp::Reverse(examples.len()));
+    sort::by_key(&mut kinds, |examples| std::cmp::Reverse(examples.len()));
     for examples in kinds {
         if kept.len() < 2 * third && !examples.iter().any(|i| kept.contains(i)) {
             keep(examples[0], &mut kept);

@@ -1,5 +1,6 @@
 //! How well each λ did that was tried.
 
+use maxmargin::sort;
 use maxmargin_report::{Plot, Series, XAxis, YAxis, format_number};
 
 /// What a search for λ has tried.
@@ -17,7 +18,7 @@ impl LambdaCurve {
     pub(crate) fn draw(&self) -> Option<Plot> {
         let mut points = self.points.clone();
         points.retain(|(lambda, value)| *lambda > 0.0 && value.is_finite());
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort::by(&mut points, |a, b| a.0.total_cmp(&b.0));
         if points.len() < 2 {
             return None;
         }

@@ -1,5 +1,6 @@
 //! Which words come together in sentence pairs.
 
+use maxmargin::sort;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ impl Vocabulary {
     fn new(counts: BTreeMap<String, u32>) -> Self {
         let (words, counts): (Vec<String>, Vec<u32>) = counts.into_iter().unzip();
         let mut order: Vec<usize> = (0..words.len()).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+        sort::by_key(&mut order, |&at| std::cmp::Reverse(counts[at]));
         let mut ranks = vec![0; words.len()];
         (1..).zip(order).for_each(|(rank, at)| ranks[at] = rank);
         Self { words, counts, ranks }

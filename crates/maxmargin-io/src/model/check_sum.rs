@@ -5,6 +5,7 @@
 //! earlier version, and is read as it is.
 
 use super::ModelError;
+use maxmargin::sort;
 use safetensors::tensor::{Dtype, SafeTensors};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -72,7 +73,7 @@ pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, Model
 /// The sum over metadata and tensors, whatever the order of these.
 fn sum_of<'a>(meta: &str, tensors: impl IntoIterator<Item = Summed<'a>>) -> u64 {
     let mut tensors: Vec<Summed<'_>> = tensors.into_iter().collect();
-    tensors.sort_by_key(|tensor| tensor.name);
+    sort::by(&mut tensors, |a, b| a.name.cmp(b.name));
     let mut sum = Xxh3::new();
     // Everything comes with its length, so that nothing can pass from one item to the next.
     let add = |sum: &mut Xxh3, bytes: &[u8]| {

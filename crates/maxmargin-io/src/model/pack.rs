@@ -5,6 +5,7 @@
 
 use super::ModelError;
 use super::check_sum::{Pieces, Summed, sealed};
+use maxmargin::sort;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -145,7 +146,7 @@ pub(crate) fn pack<'t, 'a>(
     );
     // The order that the format asks for: the widest numbers first, so that all lie where they can be read.
     let mut tensors: Vec<&Tensor<'a>> = tensors.iter().collect();
-    tensors.sort_by(|a, b| b.dtype.cmp(&a.dtype).then(a.name.cmp(&b.name)));
+    sort::by(&mut tensors, |a, b| b.dtype.cmp(&a.dtype).then(a.name.cmp(&b.name)));
     let mut end = 0;
     let places = tensors.iter().map(|tensor| {
         let start = end;

@@ -3,6 +3,7 @@
 use super::reader::Pose;
 use super::simulation::PoseSimulation;
 use maxmargin::model::tree::{TreeNode, TreeShape};
+use maxmargin::sort;
 use serde::{Deserialize, Serialize};
 
 /// Kinds of joints (mixture types), told apart by where a joint is, seen from its parent: the clusters
@@ -123,6 +124,6 @@ fn clusters(points: &[(f64, f64)], count: usize) -> Vec<(f64, f64)> {
             *centre = mean(&mut members).unwrap_or(*centre);
         }
     }
-    centres.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    sort::by(&mut centres, |a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     centres
 }

@@ -4,6 +4,7 @@ use crate::dataset::intern;
 use crate::names::Names;
 use crate::number::{parse_value, write_value};
 use crate::numbered::canonical;
+use maxmargin::sort;
 use std::borrow::Cow;
 
 /// The new numbers of old ones; none where nothing changes.
@@ -34,7 +35,7 @@ pub(super) fn numeric_order(names: &Names) -> Option<Vec<u32>> {
     let values: Result<Vec<f64>, _> = names.iter().map(parse_value).collect();
     let values = values.ok().filter(|values| !values.is_sorted())?;
     let mut order: Vec<u32> = (0..names.len() as u32).collect();
-    order.sort_by(|&a, &b| values[a as usize].total_cmp(&values[b as usize]));
+    sort::by(&mut order, |&a, &b| values[a as usize].total_cmp(&values[b as usize]));
     Some(order)
 }
 

@@ -27,6 +27,7 @@ use crate::problem::Blocks;
 use crate::run::{Interrupt, Solution};
 use crate::settings::{Auto, BlockAverage, BlockCoordinate, BlockStep, Method, Reuse, Settings};
 use crate::trainer::Trainer;
+use crate::util::sort;
 use std::time::Instant;
 
 /// From each λ to the next one outwards. Around the best one, the steps are the root of this.
@@ -336,7 +337,7 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         let tried =
             |trial: &Trial| TriedLambda { lambda: at(trial.step), error: trial.error.error };
         let mut tried: Vec<TriedLambda> = self.tried.iter().map(tried).collect();
-        tried.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+        sort::by(&mut tried, |a, b| b.lambda.total_cmp(&a.lambda));
         let (lambda, around, oracle_calls) = (at(best), self.around, self.calls);
         LambdaChoice { lambda, around, tried, oracle_calls }
     }

@@ -3,6 +3,7 @@
 //! Oracle calls can be shorter than reading the clock twice, so one call in sixteen is timed where calls are
 //! short.
 
+use crate::util::sort;
 use std::time::{Duration, Instant};
 
 /// A stopwatch that can leave things out.
@@ -123,7 +124,7 @@ impl CallTimer {
     /// tell more about other work on the machine.
     pub(crate) fn undisturbed(&self) -> f64 {
         let mut sorted = self.first.clone();
-        sorted.sort_by(f64::total_cmp);
+        sort::by(&mut sorted, f64::total_cmp);
         sorted.get(sorted.len().saturating_sub(1) / 3).copied().unwrap_or(0.0)
     }
 

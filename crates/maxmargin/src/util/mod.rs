@@ -5,3 +5,4 @@ pub(crate) mod prefetch;
 pub(crate) mod rng;
 pub(crate) mod room;
 pub(crate) mod rounding;
+pub mod sort;

@@ -1,6 +1,7 @@
 //! Runs of one method, seen together: medians and ranges over seeds.
 
 use super::runner::{Results, Row, Run};
+use maxmargin::sort;
 
 /// The middle of some values, and their range.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -17,7 +18,7 @@ impl Spread {
     /// Of an even number, the median is the mean of the two in the middle; none of nothing.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
-        sorted.sort_by(f64::total_cmp);
+        sort::by(&mut sorted, f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
         Some(Self { median: low + 0.5 * (high - low), min, max })

@@ -35,6 +35,7 @@ use super::labels::NodeLabels;
 use super::search::{Network, Task};
 use crate::inference::local_polytope::{common_denominator, scale_costs};
 use crate::inference::lp::{LinearProgram, LpError, SolveLp};
+use crate::util::sort;
 
 /// Masses below this are rounding errors of the solver.
 const LEAST_MASS: f64 = 1e-9;
@@ -178,8 +179,8 @@ impl Relaxation {
         let mut nodes = std::mem::take(&mut self.nodes);
         let mut links = std::mem::take(&mut self.links);
         // Solve piece by piece.
-        nodes.sort_by_key(|&v| piece(v));
-        links.sort_by_key(|link| piece(link.ends.0));
+        sort::by_key(&mut nodes, |&v| piece(v));
+        sort::by_key(&mut links, |link| piece(link.ends.0));
         self.places.resize(n, 0);
         let mut rest = links.as_slice();
         let mut result = Ok(());

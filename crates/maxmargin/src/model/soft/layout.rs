@@ -7,6 +7,7 @@ use crate::model::potts::Potts;
 use crate::model::rows::{NotFinite, Row, Rows};
 use crate::model::{LabelledRows, factor_graph};
 use crate::problem::sparse::SparseVec;
+use crate::util::sort;
 use std::ops::Range;
 
 /// A variable or a factor of an example.
@@ -201,7 +202,7 @@ impl Layout {
                 layout.push_block(states, truth, scale * graph.cost(v));
                 let mut own: Vec<_> =
                     graph.factors().filter(|factor| factor.variables == [v as u32]).collect();
-                own.sort_by_key(|factor| factor.template);
+                sort::by_key(&mut own, |factor| factor.template);
                 for same in own.chunk_by(|a, b| a.template == b.template) {
                     let template = same[0].template;
                     let pairs = same.iter().flat_map(|factor| factor.attributes.pairs());

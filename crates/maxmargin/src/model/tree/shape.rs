@@ -2,6 +2,7 @@
 
 use crate::model::InputError;
 use crate::problem::bounds::{Bounds, BoundsError};
+use crate::util::sort;
 use std::ops::Range;
 
 /// One node of a tree.
@@ -194,7 +195,7 @@ impl TreeShape {
             }
         }
         let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&at| depths[at]);
+        sort::by_key(&mut order, |&at| depths[at]);
         Ok(order)
     }
 

@@ -1,6 +1,7 @@
 //! The broken laws that a check has found.
 
 use super::{BrokenLaw, Law};
+use crate::util::sort;
 
 /// The broken laws so far: each once, with the first example that breaks it.
 #[derive(Default)]
@@ -48,7 +49,7 @@ impl Report {
 
     /// The broken laws, in the order of their declaration.
     pub(super) fn finish(mut self) -> Vec<BrokenLaw> {
-        self.broken.sort_by_key(|broken| broken.law);
+        sort::by_key(&mut self.broken, |broken| broken.law);
         self.broken
     }
 }
