@@ -44,17 +44,17 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         ``segment_features(x, start, stop)`` gives the features of the segment of the tokens ``start``
         to ``stop - 1`` of a sequence ``x``: a list of numbers, always as many. It is called for all
         segments of up to ``longest`` tokens.
-    loss : {"normalised", "hamming"}, default="normalised"
-        The share of tokens that are wrong, or their number (the command line's default). A token is wrong if
-        its label is, or if it begins a segment where it should not, or the other way round.
+    loss : {"hamming", "normalised"}, default="hamming"
+        The number of tokens that are wrong, or their share. A token is wrong if its label is, or if it begins a
+        segment where it should not, or the other way round.
     class_weight : dict or "balanced", optional
         What a wrong token costs by its true label: weights by label, or ``"balanced"`` for n/(k count) with n
         tokens of k labels.
     fit_intercept : bool, default=True
         Whether tokens have a constant weight for each label.
-    first_tokens : bool, default=False
+    first_tokens : bool, default=True
         Whether the first token of a segment has weights of its own, besides those of all tokens: what begins a
-        segment is often told by its first word. The command line has them.
+        segment is often told by its first word.
 
     Attributes
     ----------
@@ -103,10 +103,10 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         cache: str | None = None,
         longest: int | None = None,
         segment_features: Callable[[Any, int, int], Any] | None = None,
-        loss: str = "normalised",
+        loss: str = "hamming",
         class_weight: ClassWeight = None,
         fit_intercept: bool = True,
-        first_tokens: bool = False,
+        first_tokens: bool = True,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,

@@ -57,6 +57,8 @@ def score(model, x, segments):
         k = at[label]
         rows = np.hstack([x[start:stop], np.ones((stop - start, 1))])
         total += (rows @ groups["tokens"][:, k]).sum() + groups["lengths"][stop - start - 1, k]
+        if groups["first"].size:
+            total += rows[0] @ groups["first"][:, k]
         if groups["segments"].size:
             total += np.array(span(x, start, stop)) @ groups["segments"][:, k]
         if place:
@@ -70,9 +72,11 @@ def tags(segments):
 
 @pytest.mark.parametrize("features", [None, span])
 @pytest.mark.parametrize("kind", ["normalised", "hamming"])
-def test_the_objective_is_that_of_the_formulas(rng, features, kind):
+@pytest.mark.parametrize("firsts", [False, True])
+def test_the_objective_is_that_of_the_formulas(rng, features, kind, firsts):
     X, y = steps(rng, 12)
-    model = SegmentSVM(lam=0.05, segment_features=features, loss=kind, tol=1e-3).fit(X, y)
+    how = {"lam": 0.05, "loss": kind, "tol": 1e-3, "first_tokens": firsts}
+    model = SegmentSVM(segment_features=features, **how).fit(X, y)
     assert model.certificate_.quality == "exact"
     hinges = []
     for x, truth in zip(X, y, strict=True):
@@ -158,7 +162,7 @@ def test_what_is_wrong_is_said(rng):
 def test_tokens_may_have_attributes_by_name(tmp_path):
     X = [[["the"], ["cat"], ["sat"]], [{"w": "a"}, {"w": "dog", "long": 0.5}, ["sat"]]]
     y = segments_of_tags([["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"]])
-    model = SegmentSVM(lam=0.01, first_tokens=True).fit(X, y)
+    model = SegmentSVM(lam=0.01).fit(X, y)
     assert model.predict(X) == y and model.verify(X, y) == []
     assert model.attribute_names_ == ["the", "cat", "sat", "w:a", "w:dog", "long"]
     assert model.weights_["first"].shape == (7, 2)
@@ -197,7 +201,7 @@ def test_the_command_line_reads_models_of_segments_and_the_other_way_round(tmp_p
 
     X = [np.array([[1.5, 1.0], [1.0, 0.0], [0.0, -1.0]]), np.array([[0.0, -2.0], [2.0, 0.0]])]
     y = segments_of_tags([["B-A", "I-A", "O"], ["O", "B-A"]])
-    model = SegmentSVM(lam=0.01, loss="hamming", first_tokens=True).fit(X, y)
+    model = SegmentSVM(lam=0.01).fit(X, y)
     model.save(tmp_path / "python.model")
     assert run("predict", "python.model", "data.crf").split() == ["B-A", "I-A", "O", "O", "B-A"]
     assert "The claim holds" in run("verify", "python.model", "data.crf")

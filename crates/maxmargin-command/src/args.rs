@@ -153,6 +153,10 @@ pub(crate) struct TrainArgs {
     /// on, unless --checkpoint names another
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
+    /// Train sequences on a cluster, for which the Python package must be installed: ray, ray://host:port,
+    /// dask or dask://host:port. Most options differ; `--cluster ray --help` has them
+    #[arg(long, value_name = "ENGINE", help_heading = "Training")]
+    pub(crate) cluster: Option<String>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
     /// The command line as it was given.

@@ -25,6 +25,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    // The program hands over to Python before arguments are read.
+    if args.cluster.is_some() {
+        bail!("--cluster works with the program maxmargin alone");
+    }
     let mut settings = settings(&args.settings)?;
     soft::check(args)?;
     let resumed = Resumed::read(args, &mut settings)?;
