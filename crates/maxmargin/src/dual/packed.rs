@@ -5,7 +5,7 @@
 //! have carry the same mass. So a part takes two or three bytes here, and ten if its mass is like no other nearby.
 //! A visit [unpacks](PackedVec::unpack) its block into scratch memory, and packs it again if it has moved.
 //! That takes time: plain passes over OCR's words took a quarter longer. So where all points are small together, they
-//! stay [plain](PackedVec::plain): pairs of numbers, to be copied.
+//! stay [plain](PackedVec::plain): pairs of numbers, to be [read](PackedVec::read) where they are.
 //!
 //! An entry is a byte that says what follows, then its coordinate, and then its value if that is new:
 //!
@@ -57,7 +57,7 @@ pub struct PackedVec(Bytes);
 enum Bytes {
     Inline { length: u8, bytes: [u8; INLINE] },
     Heap(Box<[u8]>),
-    Plain(Box<[(u64, f64)]>),
+    Plain(Box<SparseVec>),
 }
 
 impl Bytes {
@@ -73,7 +73,7 @@ impl Bytes {
     /// The plain entries; none of what is packed.
     fn plain(&self) -> &[(u64, f64)] {
         match self {
-            Self::Plain(entries) => entries,
+            Self::Plain(sparse) => sparse.entries(),
             _ => &[],
         }
     }
@@ -136,7 +136,8 @@ impl PackedVec {
 
     /// A vector that stays plain whatever it becomes, so that it is quick to use and takes more memory.
     pub(crate) fn plain(sparse: &SparseVec) -> Self {
-        Self(Bytes::Plain(sparse.entries().into()))
+        // A copy takes no more memory than it needs.
+        Self(Bytes::Plain(Box::new(sparse.clone())))
     }
 
     /// Number of entries. They are counted one by one.
@@ -166,7 +167,7 @@ impl PackedVec {
         match &self.0 {
             Bytes::Inline { .. } => 0,
             Bytes::Heap(bytes) => bytes.len(),
-            Bytes::Plain(entries) => size_of_val(&**entries),
+            Bytes::Plain(sparse) => size_of::<SparseVec>() + size_of_val(sparse.entries()),
         }
     }
 
@@ -186,9 +187,19 @@ impl PackedVec {
     #[inline]
     pub(crate) fn unpack(&self, sparse: &mut SparseVec) {
         match &self.0 {
-            Bytes::Plain(entries) => sparse.assign_entries(entries.iter().copied()),
+            Bytes::Plain(own) => sparse.assign(own),
             _ => sparse.assign_entries(self.iter()),
         }
+    }
+
+    /// The same vector to be read: itself if it is plain, or else unpacked in `scratch`.
+    #[inline]
+    pub(crate) fn read<'a>(&'a self, scratch: &'a mut SparseVec) -> &'a SparseVec {
+        if let Bytes::Plain(own) = &self.0 {
+            return own;
+        }
+        self.unpack(scratch);
+        scratch
     }
 
     /// Becomes the same vector as `sparse`.
@@ -198,11 +209,8 @@ impl PackedVec {
 
     /// As [`assign`](Self::assign), with scratch memory.
     pub(crate) fn pack(&mut self, sparse: &SparseVec, scratch: &mut Vec<u8>) {
-        if let Bytes::Plain(entries) = &mut self.0 {
-            match entries.len() == sparse.len() {
-                true => entries.copy_from_slice(sparse.entries()),
-                false => *entries = sparse.entries().into(),
-            }
+        if let Bytes::Plain(own) = &mut self.0 {
+            own.assign(sparse);
             return;
         }
         scratch.clear();
@@ -254,7 +262,7 @@ impl PackedVec {
     /// Prefetches what it consists of.
     pub(crate) fn prefetch(&self) {
         match &self.0 {
-            Bytes::Plain(entries) => prefetch(entries),
+            Bytes::Plain(sparse) => prefetch(sparse.entries()),
             bytes => prefetch(bytes.packed()),
         }
     }
@@ -440,7 +448,10 @@ mod tests {
             prop_assert_eq!(&plain, &packed);
             prop_assert_eq!((plain.len(), plain.is_empty()), (packed.len(), packed.is_empty()));
             prop_assert_eq!(bits(plain.unpacked().entries().iter().copied()), bits(entries.iter().copied()));
-            prop_assert_eq!(plain.heap_bytes(), 16 * entries.len());
+            prop_assert_eq!(plain.heap_bytes(), 24 + 16 * entries.len());
+            let mut scratch = SparseVec::new();
+            prop_assert_eq!(bits(plain.read(&mut scratch).entries().iter().copied()), bits(entries.iter().copied()));
+            prop_assert_eq!(bits(packed.read(&mut scratch).entries().iter().copied()), bits(entries.iter().copied()));
         }
     }
 

@@ -50,8 +50,11 @@ pub struct DualPoint {
     pub blocks: Vec<Block>,
 }
 
-/// Truths of up to so many bytes in all are not packed. (Those of CoNLL-2000 take 7 MB.)
+/// Points that take up to so many bytes in all at the truth are not packed. (Those of CoNLL-2000 take 7.6 MB.)
 const MOST_PLAIN: usize = 8 << 20;
+
+/// The bytes of a plain point besides its entries.
+const PLAIN_POINT: usize = 64;
 
 impl DualPoint {
     /// The point with all mass on the truth: w = 0, ℓ = 0. Every run starts here.
@@ -72,15 +75,14 @@ impl DualPoint {
             truth.clear();
             problem.truth_parts(i, &mut truth);
             let was_small = size <= MOST_PLAIN;
-            size += size_of_val(truth.entries());
+            size += PLAIN_POINT + size_of_val(truth.entries());
             if was_small && size > MOST_PLAIN {
                 // All of them are large together: pack those before, too.
                 blocks
                     .iter_mut()
                     .for_each(|own| own.parts = PackedVec::from(&own.parts.unpacked()));
             }
-            // The points of simplices are so short that they are quick to pack.
-            let parts = if size <= MOST_PLAIN && truth.len() > 1 {
+            let parts = if size <= MOST_PLAIN {
                 PackedVec::plain(&truth)
             } else {
                 let mut parts = PackedVec::new();
@@ -199,8 +201,7 @@ pub(crate) fn add_weights(
     for i in range {
         truth.clear();
         problem.truth_parts(i, &mut truth);
-        blocks[i].parts.unpack(&mut point);
-        offset.assign_difference(&point, &truth);
+        offset.assign_difference(blocks[i].parts.read(&mut point), &truth);
         problem.scatter(i, -shares.of(i) / lambda, &offset, w.into());
     }
 }
@@ -241,8 +242,7 @@ impl Move {
 
     /// Turns into the move of `block` towards `corner`. `point` is scratch memory for the point of the block.
     pub(crate) fn go_to(&mut self, block: &Block, corner: &Corner, point: &mut SparseVec) {
-        block.parts.unpack(point);
-        self.go_from(point, block.loss, corner);
+        self.go_from(block.parts.read(point), block.loss, corner);
         point.forget_if_long();
     }
 

@@ -280,15 +280,16 @@ impl<'p> DualState<'p> {
         } else {
             let Self { blocks, point, between, bytes, .. } = self;
             let block = &mut blocks[i];
-            block.parts.unpack(point);
+            let from = block.parts.read(point);
             let towards = step.ends_at_corner.then_some(&corner.parts);
-            let merged = towards.is_some_and(|to| between.assign_between(point, to, gamma));
+            let merged = towards.is_some_and(|to| between.assign_between(from, to, gamma));
             if !merged {
-                point.add_scaled(gamma, &step.parts);
+                between.assign(from);
+                between.add_scaled(gamma, &step.parts);
             }
-            block.parts.pack(if merged { between } else { point }, bytes);
+            block.parts.pack(between, bytes);
             block.loss += gamma * step.loss;
-            point.forget_if_long();
+            [point, between].into_iter().for_each(SparseVec::forget_if_long);
         }
     }
 

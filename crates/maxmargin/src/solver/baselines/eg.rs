@@ -139,8 +139,7 @@ impl<'p> Sweeper<'p> for ExponentiatedGradient {
             });
             let (state, scratch) = run.state_and_scratch();
             let block = &state.blocks[i];
-            block.parts.unpack(&mut scratch.point);
-            way.assign_difference(&next.parts, &scratch.point);
+            way.assign_difference(&next.parts, block.parts.read(&mut scratch.point));
             let score = scratch.worker.score(i, &state.w, way);
             let share = state.shares.of(i);
             let slope = share * (next.loss - block.loss + score);

@@ -84,10 +84,9 @@ fn value_of_point(
 ) -> f64 {
     let Scratch { worker, step, parts, point, .. } = scratch;
     let block = &state.blocks[i];
-    block.parts.unpack(point);
     worker.prepare(i, &state.w);
     parts.clear();
     problem.truth_parts(i, parts);
-    step.parts.assign_difference(point, parts);
+    step.parts.assign_difference(block.parts.read(point), parts);
     block.loss + worker.score(i, &state.w, &step.parts)
 }

@@ -37,8 +37,7 @@ impl Scratch {
     /// Adds `factor · term` to the parts of a block, and multiplies them by `scale` then.
     fn add(&mut self, to: &mut Block, factor: f64, term: &Block, scale: f64) {
         to.parts.unpack(&mut self.sum);
-        term.parts.unpack(&mut self.term);
-        self.sum.add_scaled(factor, &self.term);
+        self.sum.add_scaled(factor, term.parts.read(&mut self.term));
         if scale != 1.0 {
             self.sum.scale(scale);
         }

@@ -21,8 +21,8 @@ impl BlockCoordinate {
         run.evaluate(i, simplices);
         let (state, scratch) = run.state_and_scratch();
         let (share, block) = (state.shares.of(i), &state.blocks[i]);
-        block.parts.unpack(&mut scratch.point);
-        let gap = share * simplex::gap(simplices, &scratch.point, &scratch.values);
+        let mu = block.parts.read(&mut scratch.point);
+        let gap = share * simplex::gap(simplices, mu, &scratch.values);
         if !gap.is_finite() {
             return Err(TrainError::NotFinite { example: i });
         }
@@ -33,7 +33,7 @@ impl BlockCoordinate {
             run.note_step(0.0, 1.0);
             return Ok(());
         }
-        let (mu, values, masses) = (&scratch.point, &mut scratch.values, &mut scratch.masses);
+        let (values, masses) = (&mut scratch.values, &mut scratch.masses);
         let corner = &mut scratch.corner;
         corner.parts.clear();
         let (loss, growth) =

@@ -21,7 +21,12 @@ pub(super) struct Face {
 
 /// The blocks of the face in order.
 pub(super) fn faces(blocks: &[FaceBlock]) -> impl Iterator<Item = Face> + '_ {
-    blocks.iter().scan(0, |end, block| {
+    faces_from(blocks, 0)
+}
+
+/// The same for blocks whose first corner has this place.
+pub(super) fn faces_from(blocks: &[FaceBlock], start: usize) -> impl Iterator<Item = Face> + '_ {
+    blocks.iter().scan(start, |end, block| {
         let start = *end;
         *end += block.corners as usize;
         Some(Face { i: block.i as usize, corners: start..*end, curvature: block.curvature })
@@ -36,7 +41,7 @@ pub(super) struct ConjugateGradients {
     /// The slopes at its end, along the face.
     pub(super) residual: Vec<f64>,
     pub(super) direction: Vec<f64>,
-    /// What a step in the direction does to the slopes of one block.
+    /// What a step in the direction does to the slopes of some blocks.
     pub(super) image: Vec<f64>,
     /// The squared length of the residual, every block scaled by its curvature.
     pub(super) squares: f64,
