@@ -15,6 +15,11 @@ pub fn check<'a>(
     let mut taken = Vec::new();
     for path in outputs {
         let name = path.display();
+        if path == Path::new("-") {
+            bail!(
+                "-: this cannot go to standard output\nhint: name a file, or ./- if that is its name"
+            );
+        }
         // What is no regular file, such as /dev/null, takes whatever comes.
         if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             continue;

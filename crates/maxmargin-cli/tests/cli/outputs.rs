@@ -34,6 +34,19 @@ fn outputs_that_cannot_be_written_are_noticed_before_the_training() {
 }
 
 #[test]
+fn a_dash_is_standard_output_for_labels_alone() {
+    let desk = Desk::with_model("-q");
+    let labels = desk.run("predict pets.model pets.crf -q").ok().stdout;
+    assert_eq!(desk.run("predict pets.model pets.crf -q -o -").ok().stdout, labels);
+    for command in ["train pets.crf -o -", "path pets.crf -p -", "train pets.crf --report -"] {
+        let run = desk.run(command);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+        assert!(run.stderr.contains("this cannot go to standard output"), "{}", run.stderr);
+    }
+    assert_eq!(desk.files(""), ["pets.crf", "pets.model", "tags.hmm"]);
+}
+
+#[test]
 fn a_failure_leaves_nothing_behind() {
     let desk = Desk::with_model("-q");
     fs::create_dir(desk.path("out")).unwrap();

@@ -33,6 +33,11 @@ fn rare_attributes_are_left_out() {
     let names: Vec<&str> = model.attributes.iter().collect();
     assert!(names.contains(&"pos[0]=DT") && !names.contains(&"w[0]=cat"), "{names:?}");
     desk.run("verify x.model train.txt").ok();
+    for model in ["chain", "segment"] {
+        let run = desk.run(&format!("train train.txt --model {model} --min-count 99 -o y.model"));
+        assert_eq!(run.code, 1);
+        assert!(run.stderr.contains("--min-count 99 leaves none of the "), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -8,20 +8,22 @@ use crate::screen::Screen;
 use anyhow::Result;
 use maxmargin_io::{Model, Unknown, atomic_write, path_of};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
-    output::check([args.model.as_path(), &*path_of(&args.data)], args.output.as_deref())?;
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    output::check([args.model.as_path(), &*path_of(&args.data)], output)?;
     let model = kind::load_for(&args.model, args.inference)?;
     let screen = Screen::new(args.quiet);
     // Labels that go to the terminal show by themselves that there is progress.
-    let shows = args.output.is_some() || !io::stdout().is_terminal();
+    let shows = output.is_some() || !io::stdout().is_terminal();
     if shows && !(args.data == "-" && io::stdin().is_terminal()) {
         let what = format!("labelling {}", args.data);
         screen.busy_with(what, || format!("{} lines written", LINES.load(Ordering::Relaxed)));
     }
-    let unknown = match &args.output {
+    let unknown = match output {
         Some(path) => atomic_write(path, |to| label(&model, args, &mut Counted(to))),
         None if io::stdout().is_terminal() => {
             label(&model, args, &mut Counted(Harmless(BufWriter::new(io::stdout()))))

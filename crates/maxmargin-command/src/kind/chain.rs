@@ -54,7 +54,7 @@ pub(super) fn training(
     refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
     let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
     let reader = open_training(source, format, template, label)?;
-    let data = read_training_on(reader, threads)?.with_min_count(args.min_count.unwrap_or(1));
+    let data = frequent(read_training_on(reader, threads)?, source, args)?;
     if data.labels.len() < 2 {
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
@@ -65,6 +65,16 @@ pub(super) fn training(
     let spec = ChainSpec { shape, loss, kernel };
     let origin = Origin::from(&data);
     Ok(Training { origin, examples: data.sequences.into(), spec: spec.into() })
+}
+
+/// The data with the attributes that `--min-count` leaves.
+pub(crate) fn frequent(data: Dataset, source: &Source, args: &ModelArgs) -> Result<Dataset> {
+    let (all, least) = (data.attributes.len(), args.min_count.unwrap_or(1));
+    let data = data.with_min_count(least);
+    if all > 0 && data.attributes.is_empty() {
+        bail!("{source}: --min-count {least} leaves none of the {all} attributes");
+    }
+    Ok(data)
 }
 
 /// Opens data to train on, with the template that is asked for or that goes with them.

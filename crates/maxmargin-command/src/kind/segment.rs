@@ -5,7 +5,7 @@
 mod predict;
 mod tested;
 
-use super::chain::open_training;
+use super::chain::{frequent, open_training};
 use super::options::{check, hamming};
 use super::tested::{Look, Tested};
 use super::texts::Listening;
@@ -55,7 +55,7 @@ pub(super) fn training(
     refuse_format(format, format.is_none_or(Format::is_sequences), "segment")?;
     let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
     let reader = open_training(source, format, template, label)?;
-    let data = read_training_on(reader, threads)?.with_min_count(args.min_count.unwrap_or(1));
+    let data = frequent(read_training_on(reader, threads)?, source, args)?;
     let SegmentDataset { segments, labels, attributes, tags } =
         SegmentDataset::of(&data).with_context(|| source.to_string())?;
     let longest = args.longest.unwrap_or_else(|| segments.longest());

@@ -106,6 +106,12 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Resu
     }
     screen.done();
     outcome.print(args.talk)?;
+    let written = [("model", &args.output), ("path", &args.path_file), ("report", &args.report)];
+    for (what, file) in written {
+        if let Some(file) = file {
+            screen.say(format!("{what} written to {}", file.display()));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
