@@ -145,7 +145,7 @@ pub use predictions::write_predictions;
 pub use problem::{BuiltProblem, ProblemError};
 pub use problem_role::{InputWeights, ProblemRole};
 pub use prune::{Prune, PruneError, Pruning};
-pub use reader::{ReadSequences, open_reader, open_row_reader};
+pub use reader::{EachSequence, ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_on, read_rows_with};
 pub use seen_names::SeenNames;
 pub use segments::{SegmentDataset, SegmentTags, TagNames, cut_into_segments, segment_fingerprint};

@@ -130,6 +130,67 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
     }
 }
 
+/// A reader whose sequences pass through a function, one by one and in order, before anybody else sees them.
+///
+/// ```
+/// use maxmargin_io::{EachSequence, Format, Lines, RawSequence, ReadSequences as _, open_reader};
+///
+/// let lines = Lines::from_reader("pets.txt", "noun\tcat\n\nnoun\tdog\n".as_bytes())?;
+/// let reader = open_reader(lines, Some(Format::Crfsuite))?;
+/// let mut reader = EachSequence::new(reader, |sequence: &mut RawSequence| sequence.set_weight(2.0));
+/// let mut sequence = RawSequence::new();
+/// assert!(reader.read(&mut sequence)?);
+/// assert_eq!(sequence.weight(), 2.0);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct EachSequence<R, F> {
+    reader: R,
+    each: F,
+}
+
+impl<R: ReadSequences, F: FnMut(&mut RawSequence)> EachSequence<R, F> {
+    /// Lets `each` see and change every sequence of `reader`.
+    pub fn new(reader: R, each: F) -> Self {
+        Self { reader, each }
+    }
+}
+
+/// There are no pieces and no data sets to hand over, because sequences have to be read one by one.
+impl<R: ReadSequences, F: FnMut(&mut RawSequence)> ReadSequences for EachSequence<R, F> {
+    fn format(&self) -> Format {
+        self.reader.format()
+    }
+
+    fn file(&self) -> &str {
+        self.reader.file()
+    }
+
+    fn line_number(&self) -> u64 {
+        self.reader.line_number()
+    }
+
+    fn template(&self) -> Option<&Template> {
+        self.reader.template()
+    }
+
+    fn keep_lines(&mut self) -> bool {
+        self.reader.keep_lines()
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        self.reader.kept_lines()
+    }
+
+    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        let found = self.reader.read(into)?;
+        if found {
+            (self.each)(into);
+        }
+        Ok(found)
+    }
+}
+
 impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
     fn format(&self) -> Format {
         (**self).format()

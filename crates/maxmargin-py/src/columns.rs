@@ -2,8 +2,8 @@
 
 use crate::error::{file_error, value_error};
 use maxmargin_io::{
-    BuiltInTemplate, DataError, Format, Lines, RawSequence, ReadSequences, Source, Template,
-    open_reader,
+    BuiltInTemplate, DataError, EachSequence, Format, Lines, RawSequence, ReadSequences, Source,
+    Template, open_reader,
 };
 use pyo3::prelude::*;
 use std::io::Cursor;
@@ -46,7 +46,13 @@ impl Input {
         }
         Ok(match self.weights {
             None => reader,
-            Some(weights) => Box::new(Weighted { reader, weights: weights.into_iter() }),
+            Some(weights) => {
+                // Columns cannot tell weights.
+                let mut weights = weights.into_iter();
+                Box::new(EachSequence::new(reader, move |raw: &mut RawSequence| {
+                    raw.set_weight(weights.next().unwrap_or(1.0));
+                }))
+            }
         })
     }
 }
@@ -105,36 +111,4 @@ fn open(
             Template::choose(&mut lines, Some(name), format, None)?.open_bare(lines)
         }
     })
-}
-
-/// Sequences with weights of their own, which columns cannot tell.
-struct Weighted<R> {
-    reader: R,
-    weights: std::vec::IntoIter<f64>,
-}
-
-impl<R: ReadSequences> ReadSequences for Weighted<R> {
-    fn format(&self) -> Format {
-        self.reader.format()
-    }
-
-    fn file(&self) -> &str {
-        self.reader.file()
-    }
-
-    fn line_number(&self) -> u64 {
-        self.reader.line_number()
-    }
-
-    fn template(&self) -> Option<&Template> {
-        self.reader.template()
-    }
-
-    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
-        let found = self.reader.read(into)?;
-        if found {
-            into.set_weight(self.weights.next().unwrap_or(1.0));
-        }
-        Ok(found)
-    }
 }

@@ -7,7 +7,7 @@ mod tested;
 use super::kernel::{kernel, weighted_name, with_kernel};
 use super::options::{check, hamming};
 use super::tested::{Look, Tested};
-use super::texts::Listening;
+use super::texts::Texts;
 use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
     of_kind, refuse_format,
@@ -189,10 +189,10 @@ impl Kind for ChainSpec {
         format: Option<Format>,
         rule: LabelRule,
     ) -> Result<Labelled> {
-        let mut reader = Listening::new(names.open_sequences(data, format)?);
+        let mut texts = Texts::default();
+        let reader = texts.listen(names.open_sequences(data, format)?);
         let EvalData { sequences, unknown, fingerprint, .. } =
-            read_with(&mut reader, names.labels, names.attributes, rule)?;
-        let texts = reader.texts;
+            read_with(reader, names.labels, names.attributes, rule)?;
         Ok(Labelled { examples: sequences.into(), unknown, fingerprint, texts })
     }
 

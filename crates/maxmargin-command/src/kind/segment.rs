@@ -8,7 +8,7 @@ mod tested;
 use super::chain::{frequent, open_training};
 use super::options::{check, hamming};
 use super::tested::{Look, Tested};
-use super::texts::Listening;
+use super::texts::Texts;
 use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, features_from_elsewhere,
     largest, of_kind, refuse_format,
@@ -108,12 +108,13 @@ impl Kind for SegmentSpec {
     ) -> Result<Labelled> {
         need_tokens_only(self)?;
         let tags = self.tag_names(names.labels);
-        let mut reader = Listening::new(names.open_sequences(data, format)?);
+        let mut texts = Texts::default();
+        let reader = texts.listen(names.open_sequences(data, format)?);
         let EvalData { sequences, unknown, .. } =
-            read_with(&mut reader, tags.names(), names.attributes, rule)?;
+            read_with(reader, tags.names(), names.attributes, rule)?;
         let segments = cut_into_segments(&sequences, &tags, names.attributes.get(CONSTANT))
             .with_context(|| data.to_owned())?;
-        let (fingerprint, texts) = (segment_fingerprint(&segments), reader.texts);
+        let fingerprint = segment_fingerprint(&segments);
         Ok(Labelled { examples: Examples::Segments(segments), unknown, fingerprint, texts })
     }
 

@@ -1,7 +1,7 @@
 //! Tokens as they stand in a file. Models keep numbers of the attributes they know; a page shows words, also those
 //! that no model knows.
 
-use maxmargin_io::{DataError, Format, RawSequence, RawToken, ReadSequences, Template};
+use maxmargin_io::{EachSequence, Format, RawSequence, RawToken, ReadSequences};
 
 /// How attributes begin that are the token itself, in the formats we know.
 const TEXT: [&str; 4] = ["w[0]=", "w=", "word=", "U[0]="];
@@ -26,6 +26,17 @@ impl Texts {
         Some(&self.text[from..self.ends[at]])
     }
 
+    /// The same reader, whose tokens are added here.
+    pub(super) fn listen(&mut self, reader: impl ReadSequences) -> impl ReadSequences {
+        // The attributes of letters are pixels.
+        let has_texts = reader.format() != Format::Ocr;
+        EachSequence::new(reader, move |raw: &mut RawSequence| {
+            if has_texts {
+                self.add(raw);
+            }
+        })
+    }
+
     fn add(&mut self, raw: &RawSequence) {
         self.firsts.push(self.ends.len());
         for token in raw.tokens() {
@@ -41,45 +52,6 @@ fn text_of<'a>(token: &RawToken<'a>) -> &'a str {
     let word = || names().find_map(|name| TEXT.iter().find_map(|start| name.strip_prefix(start)));
     let comment = token.comment().map(str::trim).filter(|comment| !comment.is_empty());
     comment.or_else(word).or_else(|| names().next()).unwrap_or("…")
-}
-
-/// A reader that keeps the texts of all tokens that pass through it.
-pub(super) struct Listening<R> {
-    reader: R,
-    pub(super) texts: Texts,
-}
-
-impl<R: ReadSequences> Listening<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, texts: Texts::default() }
-    }
-}
-
-impl<R: ReadSequences> ReadSequences for &mut Listening<R> {
-    fn format(&self) -> Format {
-        self.reader.format()
-    }
-
-    fn file(&self) -> &str {
-        self.reader.file()
-    }
-
-    fn line_number(&self) -> u64 {
-        self.reader.line_number()
-    }
-
-    fn template(&self) -> Option<&Template> {
-        self.reader.template()
-    }
-
-    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
-        let found = self.reader.read(into)?;
-        // The attributes of letters are pixels.
-        if found && self.reader.format() != Format::Ocr {
-            self.texts.add(into);
-        }
-        Ok(found)
-    }
 }
 
 #[cfg(test)]
