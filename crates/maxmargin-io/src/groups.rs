@@ -28,8 +28,8 @@ impl Groups {
         Self { what, begun: begun.cloned().unwrap_or_default(), held: None }
     }
 
-    /// Goes to the next line. A line after tokens of a sequence that cannot be read ends the sequence, whose own mistakes
-    /// come first; the next call tells why it cannot be read.
+    /// Goes to the next line. A line after tokens of a sequence that cannot be read ends the sequence, whose own
+    /// mistakes come first; the next call tells why it cannot be read.
     pub(crate) fn advance(
         &mut self,
         lines: &mut Lines,

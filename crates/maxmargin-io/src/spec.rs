@@ -66,8 +66,8 @@ pub enum Spec {
     Segment(SegmentSpec),
 }
 
-/// Writes what `#[serde(tag = "kind")]` would, by way of a JSON value. All kinds with all their parts are then compiled for
-/// one form of output, and not for every one that files, pages and programs need.
+/// Writes what `#[serde(tag = "kind")]` would, by way of a JSON value. All kinds with all their parts are then compiled
+/// for one form of output, and not for every one that files, pages and programs need.
 impl Serialize for Spec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_object().map_err(S::Error::custom)?.serialize(serializer)

@@ -45,8 +45,8 @@ fn peak() -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Two passes of training and the model file, with its dual point, take at most four times the text. (They take 1.9 times
-/// the text of a million sequences.)
+/// Two passes of training and the model file, with its dual point, take at most four times the text. (They take 1.9
+/// times the text of a million sequences.)
 #[test]
 fn training_on_chains_takes_at_most_four_times_the_text() {
     if let Some(path) = std::env::var_os(FILE) {

@@ -321,7 +321,8 @@ const saved = [];
 save = (name, kind, content) => saved.push([name, content]);
 document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());
 check("a picture and a table for each plot with points", saved.length === 7);
-// Pictures are drawn on other threads, for which the browser's virtual clock does not wait: let real work pass meanwhile.
+// Pictures are drawn on other threads, for which the browser's virtual clock does not wait: let real work pass
+// meanwhile.
 const drawn = new Promise((done) => {
   let looks = 0;
   const look = () => {

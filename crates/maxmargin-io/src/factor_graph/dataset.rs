@@ -53,8 +53,8 @@ impl FactorGraphNames {
     /// ```
     ///
     /// # Errors
-    /// A template that does not exist, and a diagonal one whose attributes are not the numbers of joint states, from 0 on
-    /// and in this order.
+    /// A template that does not exist, and a diagonal one whose attributes are not the numbers of joint states, from 0
+    /// on and in this order.
     pub fn tied_shape(&self, ties: &[(String, Tie)]) -> Result<GraphShape, TieError> {
         let mut shape = self.shape();
         for (name, tie) in ties {

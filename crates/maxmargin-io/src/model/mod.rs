@@ -1,13 +1,12 @@
 //! Model files: weights, dual point and everything one needs to know about them.
 //!
-//! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one
-//! per group of features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool
-//! that knows the format can read them. A group with many zeros has `emission.at` and `emission.values` instead:
-//! the places and the values of the weights that are not zero. The names are UTF-8 tensors (`labels`, `attributes`) cut at the
-//! byte offsets in `labels.ends` and `attributes.ends`; a model with a kernel has `coefficients` of its
-//! inputs, which lie in `support.*`; the dual point, if it is kept, lies in
-//! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata,
-//! whose last entry is a check sum of the whole file.
+//! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one per group of
+//! features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool that knows the format can
+//! read them. A group with many zeros has `emission.at` and `emission.values` instead: the places and the values of the
+//! weights that are not zero. The names are UTF-8 tensors (`labels`, `attributes`) cut at the byte offsets in
+//! `labels.ends` and `attributes.ends`; a model with a kernel has `coefficients` of its inputs, which lie in
+//! `support.*`; the dual point, if it is kept, lies in `dual.*`. Everything else is JSON under the key `maxmargin` of
+//! the header's metadata, whose last entry is a check sum of the whole file.
 
 mod check_sum;
 mod error;

@@ -5,11 +5,11 @@
 //! cargo run --release -p maxmargin-lab -F benchmarks --bin multilabel -- [DATA] [TOLERANCE] [SECONDS] [FOLDS]
 //! ```
 //!
-//! DATA is `yeast`, `reuters` (its 30 most frequent labels) or `all`, the default. Every model is
-//! trained for a few λ to the TOLERANCE (0.01 unless given), for at most SECONDS (600) each; the λ in
-//! **bold** is the one of the best micro F1 on a fifth of the training data when trained on the rest,
-//! in the mean over FOLDS (1, at most 5) ways to choose that fifth. µs/call are of the oracle, table of scores included; halves are examples whose oracle
-//! answers with a fractional corner at the end.
+//! DATA is `yeast`, `reuters` (its 30 most frequent labels) or `all`, the default. Every model is trained for a few λ
+//! to the TOLERANCE (0.01 unless given), for at most SECONDS (600) each; the λ in **bold** is the one of the best micro
+//! F1 on a fifth of the training data when trained on the rest, in the mean over FOLDS (1, at most 5) ways to choose
+//! that fifth. µs/call are of the oracle, table of scores included; halves are examples whose oracle answers with a
+//! fractional corner at the end.
 
 use anyhow::{Context as _, Result, bail};
 use flate2::read::GzDecoder;

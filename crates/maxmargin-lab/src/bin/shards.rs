@@ -4,11 +4,11 @@
 //! cargo run --release -p maxmargin-lab -F benchmarks --bin shards -- [DATA …] [--workers 1,2,4,8,16]
 //! ```
 //!
-//! DATA are `ocr`, `conll`, `poses` and `alignments`, all of them unless some are named. λ is that of `train`, by the scale of
-//! features and losses. Examples are dealt out to shards like cards, or in neighbours with `--neighbours`. A round is one
-//! exact pass and PASSES passes of every shard. *Bytes* are those of w to all shards and of their proposals back; *local*
-//! has the processor's seconds of all shards together in a round, and *driver* those of the quadratic program. The clock
-//! does not matter, so a busy machine gives the same table, but for the seconds.
+//! DATA are `ocr`, `conll`, `poses` and `alignments`, all of them unless some are named. λ is that of `train`, by the
+//! scale of features and losses. Examples are dealt out to shards like cards, or in neighbours with `--neighbours`. A
+//! round is one exact pass and PASSES passes of every shard. *Bytes* are those of w to all shards and of their
+//! proposals back; *local* has the processor's seconds of all shards together in a round, and *driver* those of the
+//! quadratic program. The clock does not matter, so a busy machine gives the same table, but for the seconds.
 
 use anyhow::{Result, bail};
 use clap::Parser;

@@ -1,5 +1,5 @@
-//! Trained models, as Python sees them. `asked.rs` says which questions a model takes, and `answers.rs` turns answers into
-//! arrays.
+//! Trained models, as Python sees them. `asked.rs` says which questions a model takes, and `answers.rs` turns answers
+//! into arrays.
 
 mod answers;
 mod asked;

@@ -24,10 +24,10 @@ pub(super) fn share_of(problem: &dyn Blocks, whole: Whole) -> Result<f64, TrainE
     Ok(own / total_weight)
 }
 
-/// The settings of the work on a shard. What `auto` would decide by the clock is decided without, so that runs
-/// repeat. There is no first stage of plain steps as on one machine: they are cheap, but what counts here is what a round
-/// gains. (On OCR-large in 16 shards, after 30 rounds of five passes, corrective steps leave a gap of 39% of the objective
-/// and plain ones of 47%, with 2.5 times the oracle calls.)
+/// The settings of the work on a shard. What `auto` would decide by the clock is decided without, so that runs repeat.
+/// There is no first stage of plain steps as on one machine: they are cheap, but what counts here is what a round
+/// gains. (On OCR-large in 16 shards, after 30 rounds of five passes, corrective steps leave a gap of 39% of the
+/// objective and plain ones of 47%, with 2.5 times the oracle calls.)
 pub(super) fn local(problem: &dyn Blocks, settings: &Settings) -> Result<Settings, TrainError> {
     let solver = settings.method.solver();
     let unsuited = |why| Err(TrainError::Unsuited { solver, why });

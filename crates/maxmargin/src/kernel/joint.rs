@@ -7,11 +7,13 @@ use crate::problem::{
 };
 use thiserror::Error;
 
-/// Examples with a list of outputs each, and a kernel k((xᵢ, y), (xⱼ, z)) = ⟨φ(xᵢ, y), φ(xⱼ, z)⟩ of pairs of inputs and outputs.
+/// Examples with a list of outputs each, and a kernel k((xᵢ, y), (xⱼ, z)) = ⟨φ(xᵢ, y), φ(xⱼ, z)⟩ of pairs of inputs and
+/// outputs.
 ///
-/// The outputs of an example have the numbers 0, 1, 2, …: the parses that a grammar allows, the candidates of another model, the
-/// places where something may be. Features are never computed, so that outputs can be compared in any way for which a kernel
-/// is known, such as by the subtrees or the substrings that they share. [`JointProblem`] makes a problem of them.
+/// The outputs of an example have the numbers 0, 1, 2, …: the parses that a grammar allows, the candidates of another
+/// model, the places where something may be. Features are never computed, so that outputs can be compared in any way
+/// for which a kernel is known, such as by the subtrees or the substrings that they share. [`JointProblem`] makes a
+/// problem of them.
 pub trait JointKernel: Sync {
     /// Number of examples.
     fn examples(&self) -> usize;
@@ -91,9 +93,9 @@ pub enum JointKernelError {
 /// w = Σᵢ Σ_y βᵢ(y)·φ(xᵢ, y),    βᵢ(y) = cᵢ/(λC) · ([y = yᵢ] − αᵢ(y))
 /// ```
 ///
-/// one for each output of each example, in order. The score of an output is Σ βⱼ(z)·k((xⱼ, z), (x, y)), and ‖w‖² = βᵀKβ. All
-/// methods, paths and certificates apply. The oracle tries all outputs of an example, so it is exact. After k steps
-/// of [`bcfw`](crate::Solver::BlockCoordinate), at most k outputs other than the truths have coefficients.
+/// one for each output of each example, in order. The score of an output is Σ βⱼ(z)·k((xⱼ, z), (x, y)), and ‖w‖² =
+/// βᵀKβ. All methods, paths and certificates apply. The oracle tries all outputs of an example, so it is exact. After k
+/// steps of [`bcfw`](crate::Solver::BlockCoordinate), at most k outputs other than the truths have coefficients.
 ///
 /// ```
 /// use maxmargin::kernel::{JointKernel, JointProblem};

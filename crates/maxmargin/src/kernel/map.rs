@@ -1,19 +1,20 @@
 //! Kernels for every model: inputs whose inner products are kernel values.
 //!
-//! The kernel values of M inputs are the inner products of M vectors z: K = ZZᵀ. A model that is linear in its inputs, trained on
-//! z in place of x, is the model with the kernel. Nothing in a model, a decoder or a certificate has to know of it, so
-//! graphs, trees, matchings, soft constraints, slack rescaling and bounds on other weights all go with a kernel this way. The
-//! price is one attribute per direction that the inputs span: a row of up to M numbers for each.
+//! The kernel values of M inputs are the inner products of M vectors z: K = ZZᵀ. A model that is linear in its inputs,
+//! trained on z in place of x, is the model with the kernel. Nothing in a model, a decoder or a certificate has to know
+//! of it, so graphs, trees, matchings, soft constraints, slack rescaling and bounds on other weights all go with a
+//! kernel this way. The price is one attribute per direction that the inputs span: a row of up to M numbers for each.
 
 use super::function::{Kernel, KernelError};
 use super::inputs::{Collector, Inputs};
 use crate::model::Row;
 
-/// Vectors z(x) with ⟨z(x), z(x′)⟩ = k(x, x′) for the inputs that it was made of, by a Cholesky decomposition with pivots.
+/// Vectors z(x) with ⟨z(x), z(x′)⟩ = k(x, x′) for the inputs that it was made of, by a Cholesky decomposition with
+/// pivots.
 ///
-/// Directions are added from the largest down until what is left of every input is at most a share of the largest kernel
-/// value. Then |k(x, x′) − ⟨z(x), z(x′)⟩| is at most [`left_over`](Self::left_over) for all pairs of these inputs. A new input is mapped to
-/// the vector whose inner products with the chosen inputs are its kernel values.
+/// Directions are added from the largest down until what is left of every input is at most a share of the largest
+/// kernel value. Then |k(x, x′) − ⟨z(x), z(x′)⟩| is at most [`left_over`](Self::left_over) for all pairs of these
+/// inputs. A new input is mapped to the vector whose inner products with the chosen inputs are its kernel values.
 ///
 /// ```
 /// use maxmargin::kernel::{Kernel, KernelMap};
@@ -55,8 +56,8 @@ pub struct KernelMap {
 const ROUNDING: f64 = 1e-14;
 
 impl KernelMap {
-    /// Makes a map of inputs. Directions are left out once what is left of every input is at most `left` times the largest kernel
-    /// value, or when there are `most` of them.
+    /// Makes a map of inputs. Directions are left out once what is left of every input is at most `left` times the
+    /// largest kernel value, or when there are `most` of them.
     ///
     /// # Errors
     /// If parameters of the kernel are out of range, or if inputs are so large that it is not finite.
@@ -122,7 +123,8 @@ impl KernelMap {
         self.chosen.len()
     }
 
-    /// The largest squared length that an input of the fit has outside of the directions of the map: kernel values are met to this.
+    /// The largest squared length that an input of the fit has outside of the directions of the map: kernel values are
+    /// met to this.
     pub fn left_over(&self) -> f64 {
         self.left_over
     }

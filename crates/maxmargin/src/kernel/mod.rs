@@ -17,11 +17,12 @@
 //! line searches, paths and certificates apply to it. With the linear kernel, the iterates are the same
 //! as without a kernel. [`KernelModel`] makes predictions with a trained model.
 //!
-//! Models that [`Kernelised`] does not know (labelled graphs, factor graphs, trees and matchings whose nodes or pairs have inputs) and
-//! soft training have kernels by a [`KernelMap`], which turns inputs into vectors whose inner products are kernel values.
+//! Models that [`Kernelised`] does not know (labelled graphs, factor graphs, trees and matchings whose nodes or pairs
+//! have inputs) and soft training have kernels by a [`KernelMap`], which turns inputs into vectors whose inner products
+//! are kernel values.
 //!
-//! Outputs of any kind, compared as wholes together with their inputs, have a [joint kernel](JointKernel); [`JointProblem`] trains
-//! them where the outputs of each example can be listed.
+//! Outputs of any kind, compared as wholes together with their inputs, have a [joint kernel](JointKernel);
+//! [`JointProblem`] trains them where the outputs of each example can be listed.
 //!
 //! ```
 //! use maxmargin::kernel::{Kernel, KernelModel, Kernelised};

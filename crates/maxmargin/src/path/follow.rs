@@ -19,8 +19,8 @@ use std::time::Instant;
 /// Follows the regularization path of a problem.
 ///
 /// The path is that of one problem, whose features are the same at every λ. A problem that is [made for one
-/// λ](crate::problem::AtLambda), as one of soft constraints, is taken as it is; a [grid](crate::lambda_grid) makes it anew at
-/// every λ.
+/// λ](crate::problem::AtLambda), as one of soft constraints, is taken as it is; a [grid](crate::lambda_grid) makes it
+/// anew at every λ.
 ///
 /// ```
 /// # use maxmargin::doc::toy;

@@ -186,8 +186,8 @@ impl Default for BlockCoordinate {
 
 /// How accurate the oracles of visits have to be.
 ///
-/// The theorems hold for oracles that find less than the maximum, too. A search that can stop early takes less time then,
-/// and the run takes more visits.
+/// The theorems hold for oracles that find less than the maximum, too. A search that can stop early takes less time
+/// then, and the run takes more visits.
 ///
 /// ```
 /// use maxmargin::{BlockCoordinate, OracleAccuracy, Settings};
@@ -205,9 +205,10 @@ pub enum OracleAccuracy {
     /// A corner that promises at least this share ν ∈ (0, 1] of the block's gap. The rate falls by 1/ν² at most
     /// (Lacoste-Julien et al., 2013, App. C).
     Share(f64),
-    /// A corner whose value, as a share cᵢ/C of it, misses the maximum by at most δ/2·γₖ·Cᵢ in visit k, where γₖ = 2n/(k + 2n) and Cᵢ is the
-    /// curvature 4cᵢ²Rᵢ²/(λC²) of the block, with Rᵢ the longest ‖ψᵢ(y)‖ that its visits have seen. The constants of the rate grow by 1 + δ
-    /// at most. The schedule of 2012 is δ = 1, where the constant Cᵢ is defined as half of this one.
+    /// A corner whose value, as a share cᵢ/C of it, misses the maximum by at most δ/2·γₖ·Cᵢ in visit k, where γₖ =
+    /// 2n/(k + 2n) and Cᵢ is the curvature 4cᵢ²Rᵢ²/(λC²) of the block, with Rᵢ the longest ‖ψᵢ(y)‖ that its visits have
+    /// seen. The constants of the rate grow by 1 + δ at most. The schedule of 2012 is δ = 1, where the constant Cᵢ is
+    /// defined as half of this one.
     Schedule(f64),
 }
 

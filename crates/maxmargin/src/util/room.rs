@@ -1,7 +1,7 @@
 //! Memory for long arrays that grow.
 
-/// Makes room for `more` items, and for an eighth of all beyond that. An array that doubles whenever it is full has up to
-/// as much memory again as it needs, and there are arrays here with an entry for every example, token or attribute.
+/// Makes room for `more` items, and for an eighth of all beyond that. An array that doubles whenever it is full has up
+/// to as much memory again as it needs, and there are arrays here with an entry for every example, token or attribute.
 pub(crate) fn make_room<T>(items: &mut Vec<T>, more: usize) {
     let needed = items.len() + more;
     if needed > items.capacity() {

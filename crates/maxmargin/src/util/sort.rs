@@ -1,8 +1,8 @@
 //! Stable sorting that is compiled once.
 //!
 //! The sorts of the standard library are compiled anew for every type and every closure, at about 6 kB each. Here the
-//! numbers of the items are sorted, behind one closure that compares two of them, so that a call adds next to nothing to a
-//! program. A comparison takes a call through a pointer: use this where few items are sorted, or few times.
+//! numbers of the items are sorted, behind one closure that compares two of them, so that a call adds next to nothing
+//! to a program. A comparison takes a call through a pointer: use this where few items are sorted, or few times.
 
 use std::cmp::Ordering;
 

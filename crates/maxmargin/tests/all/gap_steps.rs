@@ -1,5 +1,5 @@
-//! A batch Frank-Wolfe step with every gap pass: the same steps as a plain dense version takes, no further oracle calls, and a dual
-//! that never falls.
+//! A batch Frank-Wolfe step with every gap pass: the same steps as a plain dense version takes, no further oracle
+//! calls, and a dual that never falls.
 
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::{add_scaled, assert_all_close, bcfw, cases, dot, minus, norm_sq, qp, watch};

@@ -57,8 +57,8 @@ fn weights_of(problem: &JointProblem<Listed>, beta: &[f64]) -> Vec<f64> {
     w
 }
 
-/// (1 + ⟨φ, φ′⟩)² with explicit features: products of pairs of (1, φ). The constant differs from example to example in nothing, so
-/// that ψ has none.
+/// (1 + ⟨φ, φ′⟩)² with explicit features: products of pairs of (1, φ). The constant differs from example to example in
+/// nothing, so that ψ has none.
 fn squared(plain: &Enumerated) -> Enumerated {
     let mut squared = plain.clone();
     for (psi, _) in squared.blocks.iter_mut().flat_map(|block| &mut block.corners) {
@@ -141,7 +141,8 @@ proptest! {
         }
     }
 
-    /// Each step gives at most one more output a coefficient, apart from the truths (Lacoste-Julien et al., 2013, Section 5).
+    /// Each step gives at most one more output a coefficient, apart from the truths (Lacoste-Julien et al., 2013,
+    /// Section 5).
     #[test]
     fn support_vectors_are_no_more_than_steps(plain in any_polytope(), lambda in 0.05..2.0f64, passes in 1u64..6) {
         let problem = JointProblem::new(Listed::linear(&plain), 1 << 20).unwrap();

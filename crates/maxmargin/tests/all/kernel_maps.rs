@@ -1,5 +1,5 @@
-//! Kernels by mapped inputs, against kernel values, against explicit features, and against the problem with a kernel; and the bound
-//! on the number of support vectors.
+//! Kernels by mapped inputs, against kernel values, against explicit features, and against the problem with a kernel;
+//! and the bound on the number of support vectors.
 
 use crate::common::{assert_close, bcfw, cases, watch};
 use crate::kernels::{ATTRIBUTES, MEGABYTE, chain, inputs, multiclass, rows, same, squares};
@@ -103,7 +103,8 @@ fn map_of(all: &[Input]) -> KernelMap {
     KernelMap::fit(all, SQUARE, 1e-13, usize::MAX).unwrap()
 }
 
-/// Labelled graphs whose neighbours attract each other: their weights have bounds, which no other problem with a kernel can have.
+/// Labelled graphs whose neighbours attract each other: their weights have bounds, which no other problem with a kernel
+/// can have.
 #[test]
 fn labelled_graphs_with_a_kernel_have_the_optimum_of_its_features() {
     for seed in 0..4 {
@@ -198,8 +199,8 @@ fn factor_graphs_and_matchings_with_a_kernel_have_the_optimum_of_its_features() 
     }
 }
 
-/// After k visits, the coefficients are those of inputs of at most k examples, and of each such token at most the labels of the truth
-/// and of one corner per visit (2013, Appendix B.5).
+/// After k visits, the coefficients are those of inputs of at most k examples, and of each such token at most the
+/// labels of the truth and of one corner per visit (2013, Appendix B.5).
 #[test]
 fn few_visits_leave_few_support_vectors() {
     for seed in 0..20 {

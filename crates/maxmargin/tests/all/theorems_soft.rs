@@ -1,8 +1,9 @@
-//! The theorems of Meshi, Srebro and Hazan (2015) on soft constraints, held against small random problems whose optima are known.
+//! The theorems of Meshi, Srebro and Hazan (2015) on soft constraints, held against small random problems whose optima
+//! are known.
 //!
-//! With h = M·(8·Y_max·q·(BR + L))² and the penalty ρ/2·‖δ‖² beside the mean over M examples, Theorem 4.1 says g*_ρ − ρ/2·h ≤ g* ≤ g*_ρ, and
-//! Theorem 4.2 that a point whose soft gap is at most ε is (ε + ρ/2·h)-optimal for the hard problem. Inside the mean, the penalty of an
-//! example is multiplied by its share, and M falls out of h.
+//! With h = M·(8·Y_max·q·(BR + L))² and the penalty ρ/2·‖δ‖² beside the mean over M examples, Theorem 4.1 says g*_ρ −
+//! ρ/2·h ≤ g* ≤ g*_ρ, and Theorem 4.2 that a point whose soft gap is at most ε is (ε + ρ/2·h)-optimal for the hard
+//! problem. Inside the mean, the penalty of an example is multiplied by its share, and M falls out of h.
 
 use crate::common::factor_graphs::{GraphCase, any_graphs};
 use crate::common::{cases, norm_sq, watch};

@@ -199,9 +199,9 @@ fn examples_that_do_not_fit_are_refused() {
     }
 }
 
-/// The model of the paper's poses (GAPS-16, Appendix J): the kind of a joint is the type of the arc to its parent, with an anchor
-/// each, and the picture at the parent tells types apart. Here an arm goes left or right, its own map has a peak on both sides, and only the
-/// picture at the shoulder knows.
+/// The model of the paper's poses (GAPS-16, Appendix J): the kind of a joint is the type of the arc to its parent, with
+/// an anchor each, and the picture at the parent tells types apart. Here an arm goes left or right, its own map has a
+/// peak on both sides, and only the picture at the shoulder knows.
 #[test]
 fn maps_at_the_parent_tell_types_of_arcs_apart() {
     let tree = |parent_maps: usize| {

@@ -1,5 +1,5 @@
-//! Soft constraints (2015), on sets of labels: `runs` trains and keeps what was trained, `table` shows it, and each figure has a
-//! file.
+//! Soft constraints (2015), on sets of labels: `runs` trains and keeps what was trained, `table` shows it, and each
+//! figure has a file.
 
 mod figure_1;
 mod figure_2;

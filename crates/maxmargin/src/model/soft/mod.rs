@@ -12,10 +12,10 @@
 //! At the optimum δ_m = (μ_c − μ_i)/ρ. The paper prints the penalty beside the mean, with (μ_c − μ_i)/(ρM), but its
 //! Algorithm 1 has no M; [`RhoScale`] names both.
 //!
-//! For the engine this is an ordinary structured SVM: with ρ_m the price ρ/M of the messages of an example,
-//! v = √(ρ_m/λ)·δ appended to the weights and ±√(λ/ρ_m) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer, and every block is a simplex
-//! whose oracle takes a few additions. So all orders, directions, steps, limits and certificates apply
-//! unchanged. The gap is that of the soft problem.
+//! For the engine this is an ordinary structured SVM: with ρ_m the price ρ/M of the messages of an example, v =
+//! √(ρ_m/λ)·δ appended to the weights and ±√(λ/ρ_m) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer,
+//! and every block is a simplex whose oracle takes a few additions. So all orders, directions, steps, limits and
+//! certificates apply unchanged. The gap is that of the soft problem.
 //!
 //! [`SoftGraph`] is the problem. [`anneal`] decreases ρ step by step, and [`train_augmented`] finds
 //! multipliers with which the constraints hold at any ρ.

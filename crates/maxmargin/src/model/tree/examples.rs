@@ -72,9 +72,10 @@ impl TreeExamples {
         Self { shape, map_starts, examples: Vec::new() }
     }
 
-    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by row (first those of a node
-    /// itself, then those that are read at the place of its parent), the true states, the weight of every node in the loss (empty for 1 each), the distance s from
-    /// which on a place has the full loss, and the weight of the example.
+    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by row (first those
+    /// of a node itself, then those that are read at the place of its parent), the true states, the weight of every
+    /// node in the loss (empty for 1 each), the distance s from which on a place has the full loss, and the weight of
+    /// the example.
     ///
     /// # Errors
     /// If the number of values, states or weights does not fit, if a value is not finite, if a state does

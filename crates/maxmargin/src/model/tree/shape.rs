@@ -27,8 +27,8 @@ pub struct TreeNode {
     pub deforms: bool,
     /// For each kind, the expected position relative to the parent: right, down. Empty if all are (0, 0).
     pub anchors: Vec<(f64, f64)>,
-    /// Number of maps that are read at the place of the *parent*: what the picture there says about the kind of this node, such as
-    /// the direction in which an arm goes on.
+    /// Number of maps that are read at the place of the *parent*: what the picture there says about the kind of this
+    /// node, such as the direction in which an arm goes on.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
     pub parent_maps: usize,
 }
@@ -86,10 +86,9 @@ impl TreeNode {
 
 /// The shape of a tree's weights: its nodes, and the unit in which deformations are measured.
 ///
-/// In w, each node in turn has its unary weights (one row of maps per kind) and its biases (one per
-/// kind). A node with a parent also has a table (a row per kind, with one weight per kind of the parent),
-/// costs of deformation (four per kind: of δx², δy², δx, δy), and weights of the maps that are read at the place of the parent (a
-/// row per kind).
+/// In w, each node in turn has its unary weights (one row of maps per kind) and its biases (one per kind). A node with
+/// a parent also has a table (a row per kind, with one weight per kind of the parent), costs of deformation (four per
+/// kind: of δx², δy², δx, δy), and weights of the maps that are read at the place of the parent (a row per kind).
 ///
 /// ```
 /// use maxmargin::model::tree::{TreeNode, TreeShape};
@@ -268,8 +267,8 @@ impl TreeShape {
         self.group(node, 3)
     }
 
-    /// The range of the weights of maps that are read at the place of the parent. The weight of kind `k` with map `m` is at `k *
-    /// parent_maps + m` in it.
+    /// The range of the weights of maps that are read at the place of the parent. The weight of kind `k` with map `m`
+    /// is at `k * parent_maps + m` in it.
     ///
     /// ```
     /// use maxmargin::model::tree::{TreeNode, TreeShape};

@@ -180,8 +180,8 @@ impl SoftGraph {
         self.with_penalty(penalty)
     }
 
-    /// Creates the soft problem of labelled graphs, with their bounds. It must be trained at this `lambda`. The decoder of
-    /// the graphs does not matter.
+    /// Creates the soft problem of labelled graphs, with their bounds. It must be trained at this `lambda`. The decoder
+    /// of the graphs does not matter.
     ///
     /// ```
     /// # use maxmargin::doc::patches;
