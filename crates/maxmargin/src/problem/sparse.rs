@@ -262,6 +262,29 @@ impl SparseVec {
         self.entries.extend(rest.map(|&(id, taken)| (id, -taken)));
     }
 
+    /// Sets this vector to `s · a + t · b`, without the entries that are 0. No step depends on which of the two has the
+    /// next coordinate, because nobody can foresee that.
+    pub(crate) fn assign_sum(&mut self, (s, a): (f64, &Self), (t, b): (f64, &Self)) {
+        let (a, b) = (a.entries.as_slice(), b.entries.as_slice());
+        self.entries.resize(a.len() + b.len(), (0, 0.0));
+        let (mut at, mut other, mut len) = (0, 0, 0);
+        while let (Some(&(x, value)), Some(&(y, added))) = (a.get(at), b.get(other)) {
+            let own = if x <= y { s * value } else { 0.0 };
+            let sum = own + if y <= x { t * added } else { 0.0 };
+            self.entries[len] = (x.min(y), sum);
+            at += usize::from(x <= y);
+            other += usize::from(y <= x);
+            len += usize::from(sum != 0.0);
+        }
+        for (factor, rest) in [(s, &a[at..]), (t, &b[other..])] {
+            for &(id, value) in rest {
+                self.entries[len] = (id, factor * value);
+                len += usize::from(factor * value != 0.0);
+            }
+        }
+        self.entries.truncate(len);
+    }
+
     /// Adds `factor · other` in place. New coordinates are merged in from the back, so no second buffer
     /// is needed. Sums that are 0 are kept.
     ///
@@ -431,6 +454,19 @@ mod tests {
             prop_assert!(!between.assign_between(&from, &without_gap(&to), share));
             prop_assert!(!between.assign_between(&to, &from, share) || from.len() == to.len());
             prop_assert!(!between.assign_between(&from, &SparseVec::new(), share));
+        }
+
+        #[test]
+        fn sums_are_those_of_coordinates_without_zeros(
+            a in sparse(), b in sparse(), s in -2i32..3, t in -2i32..3, before in sparse(),
+        ) {
+            let (s, t, mut sum) = (f64::from(s), f64::from(t), before);
+            sum.assign_sum((s, &a), (t, &b));
+            let mut expected = SparseVec::new();
+            expected.add_scaled(s, &a);
+            expected.add_scaled(t, &b);
+            prop_assert_eq!(dense(&sum), dense(&expected));
+            prop_assert!(sum.is_normalised() && sum.entries().iter().all(|(_, x)| *x != 0.0));
         }
 
         #[test]

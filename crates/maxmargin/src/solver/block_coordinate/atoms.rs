@@ -361,6 +361,20 @@ impl Atoms {
         self.active().for_each(|(mass, parts, _)| point.add_scaled(mass, parts));
     }
 
+    /// Writes what a change of masses does to the point, Σ change · atom. `spare` is scratch memory.
+    pub(crate) fn write_change(
+        &self,
+        changes: impl Iterator<Item = (usize, f64)>,
+        way: &mut SparseVec,
+        spare: &mut SparseVec,
+    ) {
+        way.clear();
+        for (at, change) in changes {
+            spare.assign_sum((1.0, way), (change, &self.parts[at]));
+            std::mem::swap(way, spare);
+        }
+    }
+
     /// The block's point: Σ mass · (truth + atom), given the parts of the truth with the opposite sign.
     ///
     /// It is summed atom by atom, so that parts without mass do not get rounding errors instead. `whole`

@@ -82,8 +82,7 @@ impl ActiveSets {
             moved.for_each(|(at, moved)| state.add_features(i, moved, atoms.features(at)));
             state.dual += gain;
         } else {
-            room.way.clear();
-            moved.for_each(|(at, moved)| room.way.add_scaled(moved, &atoms.parts()[at]));
+            atoms.write_change(moved, &mut room.way, &mut room.difference);
             state.follow(i, &room.way, Stride { gamma: 1.0, gain });
         }
         self.stale[i] = true;

@@ -132,12 +132,9 @@ impl Slot {
 
         let (longest, measured) = self.change_masses(state, direction, scratch)?;
         let (atoms, room) = (&self.atoms, &mut self.room);
-        let mut loss = 0.0;
-        room.way.clear();
-        for (at, &change) in self.change.iter().enumerate().filter(|(_, change)| **change != 0.0) {
-            room.way.add_scaled(change, &atoms.parts()[at]);
-            loss += change * atoms.losses()[at];
-        }
+        let changes = self.change.iter().copied().enumerate().filter(|(_, change)| *change != 0.0);
+        let loss = changes.clone().map(|(at, change)| change * atoms.losses()[at]).sum();
+        atoms.write_change(changes, &mut room.way, &mut room.difference);
         let measured = measured.unwrap_or_else(|| {
             // The worker need not be prepared, but the values of all atoms are known.
             let (share, values) = (state.shares.of(i), atoms.values.iter());
