@@ -170,7 +170,8 @@ fn blocks_of_a_relaxation_start_at_the_truth() {
         assert_eq!(loose.certificate.quality, Quality::UpperBound);
         loose.certificate.dual > cold.certificate.primal + 1e-3
     };
-    let seed = (0..50).find(is_loose).unwrap();
+    // Seed 10 is the first of these. Should it no longer be, the others are tried.
+    let seed = std::iter::once(10).chain(0..50).find(is_loose).unwrap();
     let (relaxed, loose) = solve(seed, Inference::Lp);
     let (exact, cold) = solve(seed, Inference::Enumerate);
 
