@@ -15,6 +15,7 @@ The estimators follow scikit-learn's conventions:
 :class:`MatchingSVM`    links between the items of two lists
 :class:`FactorGraphSVM` states of the variables of factor graphs
 :class:`StructuredSVM`  a structure of your own, written in Python
+:class:`JointKernelSVM` outputs that a kernel of your own compares as wholes
 :class:`LatentSVM`      outputs of which a part is never seen, around another estimator
 =====================  =====================================================
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from ._check import BrokenLaw, check_structure
     from ._graphs import FactorGraphSVM
     from ._grid import GridSVM, grid_edges
+    from ._joint import JointKernel, JointKernelSVM
+    from ._kernel_map import KernelMap
     from ._latent import LatentSVM
     from ._load import load
     from ._matching import MatchingSVM
@@ -80,6 +83,9 @@ _HOMES = {
     "FactorGraphSVM": "_graphs",
     "GraphSVM": "_pairwise",
     "GridSVM": "_grid",
+    "JointKernel": "_joint",
+    "JointKernelSVM": "_joint",
+    "KernelMap": "_kernel_map",
     "LatentSVM": "_latent",
     "MatchingSVM": "_matching",
     "MulticlassSVM": "_rows",
@@ -137,6 +143,9 @@ __all__ = [
     "FactorGraphSVM",
     "GraphSVM",
     "GridSVM",
+    "JointKernel",
+    "JointKernelSVM",
+    "KernelMap",
     "LatentSVM",
     "MatchingSVM",
     "MulticlassSVM",

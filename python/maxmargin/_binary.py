@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ._rows import OneLabelSVM
+from ._settings import rescaling_name
 from ._types import (
     Cache,
     Callback,
@@ -106,7 +107,12 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
 
     def _spec(self, attributes: int) -> dict[str, Any]:
         shape = {"attributes": attributes, "bias": self._bias()}
-        return {"kind": "binary", "shape": shape, "positive": 1, "rescaling": self.rescaling}
+        return {
+            "kind": "binary",
+            "shape": shape,
+            "positive": 1,
+            "rescaling": rescaling_name(self.rescaling),
+        }
 
     def _set_weights(self) -> None:
         groups = self._groups()

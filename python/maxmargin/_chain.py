@@ -18,7 +18,7 @@ from ._columns import FromColumns, is_columns
 from ._inputs import Sequences, split_labels
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, loaded_classes
-from ._settings import group_bounds, number
+from ._settings import group_bounds, number, rescaling_name
 from ._types import (
     Cache,
     Callback,
@@ -29,6 +29,7 @@ from ._types import (
     Measure,
     OnInterrupt,
     Order,
+    Rescaling,
     Solver,
 )
 from .io import SequenceFile
@@ -118,6 +119,11 @@ default="auto"
         ``KeyboardInterrupt``, so that searches over parameters stop; ``"keep"`` warns.
     options : dict, optional
         Further settings under the names that the command line uses; unknown ones are refused.
+    rescaling : {"margin", "slack"}, default="margin"
+        How the loss enters: outputs with a larger loss need a larger margin, or all outputs need the same
+        margin and the loss multiplies what is missing. With ``"slack"``, the decoder is asked at several weights
+        of the loss, and ``certificate_.missed`` bounds what that may have missed: the weights are within
+        ``certificate_.proven_gap`` of the optimum.
 
     Attributes
     ----------
@@ -206,6 +212,7 @@ default="auto"
         coef0: float | None = None,
         kernel_bytes: int | None = None,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -300,6 +307,7 @@ default="auto"
         groups["transition"] &= self._has_transitions()
         return {
             "kind": "chain",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": {
                 "labels": len(self.classes_),
                 "attributes": attributes,
@@ -365,6 +373,7 @@ default="auto"
         return data
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         self._labels = Labels(loaded_classes(model.labels().list()))
         self.classes_ = self._labels.classes
         shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]

@@ -16,7 +16,7 @@ from ._class_weight import class_weights
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
 from ._labels import Labels, as_classes, label_array
-from ._settings import group_bounds, threads
+from ._settings import group_bounds, rescaling_name, threads
 from ._types import (
     Cache,
     Callback,
@@ -26,6 +26,7 @@ from ._types import (
     Measure,
     OnInterrupt,
     Order,
+    Rescaling,
     Solver,
 )
 
@@ -58,6 +59,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         n/(k count) with n variables in k states; multiplied by their ``cost``.
     training, rho, rho_scale, rho_schedule, multipliers, smooth
         As in :class:`MultilabelSVM`.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`. Where there are few enough outputs, all are tried and nothing is missed.
 
     Attributes
     ----------
@@ -117,6 +120,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         multipliers: int | None = None,
         smooth: float | None = None,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -176,6 +180,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         hard = hard_training(self)
         spec = {
             "kind": "factor-graph",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": json.loads(data.shape(ties)),
             "loss": {"normalised": self.loss == "normalised"},
             **hard.fields,
@@ -230,6 +235,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         return native.GraphData(self._first_lines).read_more(lines)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
         self.inference = meta["spec"]["inference"]
         templates = zip(model.labels().list(), meta["spec"]["shape"]["templates"], strict=True)

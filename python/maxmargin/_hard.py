@@ -78,6 +78,8 @@ def check_options(estimator: Any, name: str | None) -> None:
             raise ValueError(f"{option} is {value}; positive numbers are needed")
         if option == "multipliers":
             whole_number(option, value, 1)
+    if name == "soft" and estimator.rescaling != "margin":
+        raise ValueError("rescaling='slack' does not go with training='soft'")
     if estimator.rho_schedule is not None:
         for other in ("rho", "multipliers"):
             if getattr(estimator, other) is not None:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
-from ._settings import group_bounds, number, threads, whole_number
-from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
+from ._settings import group_bounds, number, rescaling_name, threads, whole_number
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Rescaling, Solver
 
 #: The name of the attribute that all links have.
 CONSTANT = "(constant)"
@@ -41,6 +41,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         short ones.
     fit_intercept : bool, default=True
         Whether all links have a constant weight: what a link must be worth to be made.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         normalise: bool = True,
         fit_intercept: bool = True,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -153,6 +156,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         names += [CONSTANT] if self.fit_intercept else []
         spec = {
             "kind": "matching",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": {
                 "attributes": len(names),
                 "most_per_row": whole_number("most_per_row", self.most_per_row),
@@ -208,6 +212,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         return self._fill(X, y, weights, extra)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]
         constant = model.attributes().get(CONSTANT) is not None
         self.set_params(

@@ -18,6 +18,7 @@ _Features = tuple[NDArray[np.int64], _Floats]
 _Described = tuple[NDArray[np.int64], _Floats, float]
 _Bounds = tuple[list[float], list[float]]
 _Curve = list[tuple[float, float]]
+_Listed = tuple[list[int], list[int], list[float], list[float]]
 
 class Alphabet:
     def __init__(self, names: list[str] = ...) -> None: ...
@@ -26,6 +27,12 @@ class Alphabet:
     def get(self, name: str) -> int | None: ...
     def list(self) -> list[str]: ...
     def __len__(self) -> int: ...
+
+class KernelMap:
+    def __init__(self, rows: _Floats, kernel: str, left: float, most: int) -> None: ...
+    def map(self, rows: _Floats) -> _Floats: ...
+    def features(self) -> int: ...
+    def left_over(self) -> float: ...
 
 class Dual:
     def __new__(
@@ -358,6 +365,7 @@ def fit_structure(
     validator: Callable[[_Floats], float] | None = ...,
     callback: _Callback | None = ...,
     rule: str = ...,
+    rescaling: str = ...,
 ) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
 def check_structure(
     adapter: Any,
@@ -380,6 +388,7 @@ def choose_structure_lambda(
     validator: Callable[[_Floats], float],
     bounds: _Bounds | None = ...,
     quality: str = ...,
+    rescaling: str = ...,
 ) -> tuple[float, _Curve]: ...
 def structure_report(title: str, about: str, history: dict[str, _Floats]) -> str: ...
 def write_page(path: _Path, page: str) -> None: ...
@@ -391,6 +400,7 @@ def follow_structure_path(
     settings: str,
     bounds: _Bounds | None = ...,
     quality: str = ...,
+    rescaling: str = ...,
 ) -> Path: ...
 def verify_structure(
     adapter: Any,
@@ -404,6 +414,24 @@ def verify_structure(
     threads: int,
     bounds: _Bounds | None = ...,
     quality: str = ...,
+    rescaling: str = ...,
+) -> tuple[list[str], str]: ...
+def fit_joint_kernel(
+    table: _Floats,
+    listed: _Listed,
+    settings: str,
+    start: Dual | None = ...,
+    callback: _Callback | None = ...,
+    rule: str = ...,
+) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
+def verify_joint_kernel(
+    table: _Floats,
+    listed: _Listed,
+    coefficients: list[float],
+    dual: Dual,
+    certificate: str,
+    settings: str,
+    threads: int,
 ) -> tuple[list[str], str]: ...
 def read_sequences(
     source: str,

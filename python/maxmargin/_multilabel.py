@@ -19,7 +19,7 @@ from ._inputs import column_names, fill_rows, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
-from ._settings import group_bounds, threads
+from ._settings import group_bounds, rescaling_name, threads
 from ._types import (
     Cache,
     Callback,
@@ -30,6 +30,7 @@ from ._types import (
     Measure,
     OnInterrupt,
     Order,
+    Rescaling,
     Solver,
 )
 
@@ -75,6 +76,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         the constraints hold at any rho.
     smooth : float, optional
         Smooths every maximum of ``"soft"`` by so much.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`. Where there are few enough outputs, all are tried and nothing is missed.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         smooth: float | None = None,
         standardise: bool | Literal["auto"] = "auto",
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -243,7 +247,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             "shape": shape,
             "loss": {"normalised": self.loss == "normalised", "label_weights": costs},
             "partial": False,
-            "rescaling": "margin",
+            "rescaling": rescaling_name(self.rescaling),
             **hard.fields,
             **kernel_part(self, data, len(attributes)),
         }
@@ -441,6 +445,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             self.n_features_in_ = len(self._attributes()) - 1
         self.loss = "normalised" if spec["loss"]["normalised"] else "hamming"
         self.inference = spec["inference"]
+        self.rescaling = spec.get("rescaling", "margin")
         restore_kernel(self, spec)
         restore_training(self, spec)
         labels, names = spec["shape"]["labels"], self._labels.names()

@@ -14,8 +14,8 @@ from ._base import Prepared, check_n, lead, total
 from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
 from ._labels import Labels, as_classes, label_array, loaded_classes
-from ._settings import group_bounds, threads
-from ._types import ClassWeight, OnInterrupt
+from ._settings import group_bounds, rescaling_name, threads
+from ._types import ClassWeight, OnInterrupt, Rescaling
 
 #: What becomes of a table if the ends of an edge change places.
 SYMMETRIES = ("directed", "symmetric", "antisymmetric")
@@ -58,6 +58,8 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
         :class:`LatentSVM`.
     bounds : pair or dict, optional
         Bounds on all weights, or by group: ``unary`` and ``pairwise``.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`. Where there are few enough outputs, all are tried and nothing is missed.
 
     Attributes
     ----------
@@ -115,6 +117,7 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
         fit_intercept: bool = True,
         visible: Mapping[Any, Any] | None = None,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -184,6 +187,7 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
         data = self._fill(graphs, y, weights, self._by_class(truth, extra.get("node_weight")))
         spec = {
             "kind": "factor-graph",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": json.loads(data.shape([])),
             "loss": {"normalised": self.loss == "normalised"},
             "inference": self.inference,
@@ -281,6 +285,7 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
         return self._fill(graphs, y, weights, node_weight)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         spec = meta["spec"]
         if not spec.get("states"):
             raise ValueError("the file holds a factor graph that was not made by GraphSVM")

@@ -216,6 +216,7 @@ def regularization_path(
             as_json("settings", settings),
             bounds=estimator._bound_arrays(adapter.dim),
             quality=getattr(estimator.structure, "quality", "exact"),
+            rescaling=estimator.rescaling,
         )
         return RegularizationPath(found, estimator)
     prepared = estimator._prepare(X, y, sample_weight, **extra)

@@ -13,7 +13,7 @@ from ._base import Prepared, total
 from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
 from ._labels import Labels, as_classes, loaded_classes
-from ._settings import group_bounds, threads
+from ._settings import group_bounds, rescaling_name, threads
 from ._types import (
     Cache,
     Callback,
@@ -23,6 +23,7 @@ from ._types import (
     Measure,
     OnInterrupt,
     Order,
+    Rescaling,
     Solver,
 )
 
@@ -57,6 +58,8 @@ default="auto"
         ``loss="normalised"``.
     fit_intercept : bool, default=True
         Whether labels have a constant weight each.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`.
 
     Attributes
     ----------
@@ -111,6 +114,7 @@ default="auto"
         class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -180,6 +184,7 @@ default="auto"
         edges = [f"edge {at + 1}" for at in range(self.n_edge_features_in_)]
         spec = {
             "kind": "graph",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": {
                 "labels": len(classes),
                 "node_attributes": len(nodes),
@@ -237,6 +242,7 @@ default="auto"
         return self._fill(graphs, y, weights, node_weight)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         spec = meta["spec"]
         shape = spec["shape"]
         self._labels = Labels(loaded_classes(model.labels().list()))

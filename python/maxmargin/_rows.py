@@ -26,7 +26,7 @@ from ._class_weight import class_weights
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
-from ._settings import group_bounds, number, threads
+from ._settings import group_bounds, number, rescaling_name, threads
 from ._types import (
     Cache,
     Callback,
@@ -424,7 +424,12 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         if self.costs is not None:
             loss = {"costs": cost_matrix(self.costs, len(self.classes_))}
         shape = {"classes": len(self.classes_), "attributes": attributes, "bias": self._bias()}
-        return {"kind": "multiclass", "shape": shape, "loss": loss, "rescaling": self.rescaling}
+        return {
+            "kind": "multiclass",
+            "shape": shape,
+            "loss": loss,
+            "rescaling": rescaling_name(self.rescaling),
+        }
 
     def _kernel_part(self, data: native.RowData, attributes: int) -> dict[str, Any]:
         return kernel_part(self, data, attributes)

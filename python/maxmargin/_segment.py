@@ -15,8 +15,8 @@ from ._base import BaseSVM, Prepared, total
 from ._class_weight import class_weights
 from ._inputs import Sequences, len_of, located, one_each
 from ._labels import Labels, as_classes, loaded_classes
-from ._settings import group_bounds, threads, whole_number
-from ._types import ClassWeight, OnInterrupt
+from ._settings import group_bounds, rescaling_name, threads, whole_number
+from ._types import ClassWeight, OnInterrupt, Rescaling
 
 #: The name of the attribute that all tokens have; the command line has it too.
 CONSTANT = "(constant)"
@@ -55,6 +55,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     first_tokens : bool, default=True
         Whether the first token of a segment has weights of its own, besides those of all tokens: what begins a
         segment is often told by its first word.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         fit_intercept: bool = True,
         first_tokens: bool = True,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -181,6 +184,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         names += [f"segment {at + 1}" for at in range(self.n_segment_features_in_)]
         spec = {
             "kind": "segment",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": {
                 "labels": len(classes),
                 "token_attributes": tokens,
@@ -283,6 +287,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         return alphabet
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         shape = meta["spec"]["shape"]
         self._labels = Labels(loaded_classes(model.labels().list()))
         self.classes_ = self._labels.classes

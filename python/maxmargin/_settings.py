@@ -37,6 +37,21 @@ def number(name: str, value: Any) -> float:
     return found
 
 
+def rescaling_name(value: Any) -> str:
+    """How the loss enters.
+
+    >>> rescaling_name("slack")
+    'slack'
+    >>> rescaling_name("both")
+    Traceback (most recent call last):
+    ...
+    ValueError: rescaling is 'both'; known are 'margin' and 'slack'
+    """
+    if value not in ("margin", "slack"):
+        raise ValueError(f"rescaling is {value!r}; known are 'margin' and 'slack'")
+    return str(value)
+
+
 def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A whole number, for a parameter with this name.
 

@@ -18,7 +18,7 @@ from ._oracle import Adapter, Structure, as_sparse, decode_all
 from ._runs import Report
 from ._settings import as_json, bound_arrays, is_auto, seed, threads
 from ._trained import warn_if_unproven
-from ._types import Cache, Callback, Direction, Lam, OnInterrupt, Order, Solver
+from ._types import Cache, Callback, Direction, Lam, OnInterrupt, Order, Rescaling, Solver
 
 
 class StructuredSVM(BaseSVM):
@@ -46,6 +46,11 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         one message. Or a cluster to train on, see :mod:`maxmargin.distributed`.
     bounds : tuple, optional
         ``(lower, upper)``: a number or an array each, or None.
+    rescaling : {"margin", "slack"}, default="margin"
+        How the loss enters: outputs with a larger loss need a larger margin, or all outputs need the same
+        margin and the loss multiplies what is missing. With ``"slack"``, ``decode`` is called at several weights
+        of the loss, and the certificate says how much that may have missed (``certificate_.missed``): the
+        weights are within ``certificate_.proven_gap`` of the optimum.
 
     Attributes
     ----------
@@ -92,6 +97,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         direction: Direction | None = None,
         cache: Cache | None = None,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -175,6 +181,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
                 validator=validator,
                 callback=progress if progress.wanted else None,
                 rule="given" if "lambda" in settings else "scale",
+                rescaling=self.rescaling,
             )
         finally:
             progress.close()
@@ -237,6 +244,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
             self._validator(*own),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),
+            rescaling=self.rescaling,
         )
 
     def _validator(self, X: Any, y: Any) -> Callable[[np.ndarray], float]:
@@ -267,6 +275,10 @@ random_state, warm_start, verbose, callback, on_interrupt, options
     def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The objective λ/2 ‖w‖² + mean structured hinge loss of the weights on any labelled data."""
         check_is_fitted(self, "coef_")
+        if self.rescaling != "margin":
+            raise ValueError(
+                "the objective of slack rescaling is known as far as certificate_ tells"
+            )
         X, y, weights, _ = self._split(list(X), list(y), sample_weight, None)
         adapter, w = Adapter(self.structure, X, y), self.coef_
         hinges = []
@@ -347,6 +359,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
             threads(self.n_jobs),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),
+            rescaling=self.rescaling,
         )
         return warn_if_unproven(findings, quality)
 

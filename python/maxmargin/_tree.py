@@ -13,8 +13,8 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
-from ._settings import group_bounds, number, threads
-from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
+from ._settings import group_bounds, number, rescaling_name, threads
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Rescaling, Solver
 
 
 class TreeSVM(BaseSVM):
@@ -46,6 +46,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         the loss of an example the mean over its nodes.
     kind_cost : float, optional
         What a wrong kind adds to the loss of a node; by default 1 for trees of labels, else 0.
+    rescaling : {"margin", "slack"}, default="margin"
+        As in :class:`ChainSVM`.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         scale: float = 1.0,
         kind_cost: float | None = None,
         bounds: Any = None,
+        rescaling: Rescaling = "margin",
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -176,6 +179,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             cost = 1.0 if self._form == 1 else 0.0
         spec = {
             "kind": "tree",
+            "rescaling": rescaling_name(self.rescaling),
             "shape": self._shape,
             "loss": {"kind_cost": float(cost)},
             "kinds": None,
@@ -301,6 +305,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         return self._fill(maps, states, weights, extra)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.rescaling = meta["spec"].get("rescaling", "margin")
         spec = meta["spec"]
         self._shape = spec["shape"]
         nodes = self._shape["nodes"]

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from maxmargin import (
     FactorGraphSVM,
     GraphSVM,
     GridSVM,
+    JointKernelSVM,
     LatentSVM,
     MatchingSVM,
     MulticlassSVM,
@@ -44,6 +46,19 @@ class Sign:
 
     def loss(self, y, y_hat):
         return float(y != y_hat)
+
+
+class SignKernel:
+    """The same sign, with ⟨x, x′⟩·y·y′ as the kernel."""
+
+    def outputs(self, x):
+        return [-1, 1]
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def kernel(self, x, y, x2, y2):
+        return float(x @ x2) * y * y2
 
 
 def two_pixels(labels):
@@ -149,6 +164,7 @@ def cases():
         Case(TreeSVM(parents=[None, 0], lam=0.01), maps, [[(0, 1), (1, 1)]] * 4),
         Case(MatchingSVM(lam=0.01), pairs, [[(0, 0), (1, 1)]] * 4),
         Case(StructuredSVM(Sign(), lam=0.01), list(ROWS), [-1, -1, 1, 1]),
+        Case(JointKernelSVM(SignKernel(), lam=0.01), list(ROWS), [-1, -1, 1, 1], partial_fit=False),
         Case(
             LatentSVM(GraphSVM(lam=0.01, visible=STATES), random_state=3),
             POINTS,
@@ -174,7 +190,8 @@ def test_the_table_has_all_estimators():
     known = {
         name
         for name in maxmargin.__all__
-        if isinstance(getattr(maxmargin, name), type) and hasattr(getattr(maxmargin, name), "fit")
+        if isinstance(getattr(maxmargin, name), type)
+        and hasattr(getattr(maxmargin, name), "predict")
     }
     assert {repr(case) for case in CASES} == known
 
@@ -276,3 +293,26 @@ def test_a_time_limit_is_a_status_and_counts_from_the_call(case):
     with pytest.warns(maxmargin.ConvergenceWarning, match="max-seconds"):
         model.fit(case.X, case.y)
     assert model.status_ == "max-seconds"
+
+
+@every
+def test_slack_rescaling_says_what_it_proves_and_is_kept_in_files(case, tmp_path):
+    if "rescaling" not in case.estimator.get_params():
+        return
+    # A large λ leaves losses, which are what is multiplied.
+    model = clone(case.estimator).set_params(rescaling="slack", lam=0.5).fit(case.X, case.y)
+    c = model.certificate_
+    assert c.problem == "structured SVM with slack rescaling"
+    assert c.quality == "exact" if c.missed is None else c.missed >= 0.0
+    assert c.proven_gap == c.gap + (c.missed or 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a dual point of which no outputs were found
+        assert model.verify(case.X, case.y) == []
+    with pytest.raises(ValueError, match="known are 'margin' and 'slack'"):
+        clone(model).set_params(rescaling="both").fit(case.X, case.y)
+    if repr(case) == "StructuredSVM":
+        return
+    model.save(tmp_path / "slack.model")
+    again = maxmargin.load(tmp_path / "slack.model")
+    assert again.rescaling == "slack" and again.certificate_ == c
+    assert (again.coef_ == model.coef_).all() and again._model.meta() == model._model.meta()

@@ -138,7 +138,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert_eq!(model.claim().certificate, model.meta.certificate);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -167,7 +167,7 @@ impl Model {
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
     /// // A model that was not trained so claims nothing.
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert!(model.soft_findings(&soft_pictures(0.05)).is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

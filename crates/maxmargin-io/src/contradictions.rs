@@ -143,7 +143,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings { lambda: Some(0.5), ..Settings::default() };
     /// # let solution = train(&chain, &settings)?;
-    /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert!(model.contradictions().is_empty());
     ///
     /// model.meta.settings.lambda = Some(0.25);
@@ -189,7 +189,7 @@ impl Spec {
     /// use maxmargin_io::{ChainSpec, Spec};
     ///
     /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
-    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() });
     /// assert_eq!(spec.resolve_bounds(&GroupBounds::default())?, None);
     ///
     /// let mut bounds = GroupBounds::default();

@@ -9,7 +9,7 @@ use crate::spec::Spec;
 /// use maxmargin_io::{ChainSpec, Nouns, Spec};
 ///
 /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
-/// let nouns = Spec::from(ChainSpec { shape, loss, kernel: None }).nouns();
+/// let nouns = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }).nouns();
 /// assert_eq!(nouns, Nouns { parts: "labels", examples: "sequences" });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -79,7 +79,7 @@ impl<'a> ProblemRole<'a> {
     /// use maxmargin_io::{ChainSpec, ProblemRole, Spec};
     ///
     /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
-    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() });
     /// let (own, weights) = ProblemRole::Plain.in_model(&spec, &[0.5]);
     /// assert_eq!((&*own, &*weights), (&spec, &[0.5][..]));
     /// ```

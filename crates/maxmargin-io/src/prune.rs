@@ -112,7 +112,7 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::Prune;
     ///
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// let examples = || data.sequences.clone().into();
     /// let small = model.prune(examples(), data.fingerprint, "sequences", Prune::Keep(0.5), 1)?;
     /// let pruning = small.meta.pruned.unwrap();

@@ -131,7 +131,7 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::SeenNames;
     ///
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert!(model.name_findings(&SeenNames::in_sequences(&data.sequences)).is_empty());
     /// let findings = model.name_findings(&SeenNames::default());
     /// assert!(findings[0].starts_with("the model has labels that are not in the data: `noun`"));
@@ -246,7 +246,7 @@ impl PottsSpec {
     ///
     /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), PottsInference::Auto);
     /// let (widths, training) = (Some(vec![Some(0.1), None]), Default::default());
-    /// let spec = PottsSpec { shape, loss, inference, widths, training };
+    /// let spec = PottsSpec { shape, loss, inference, widths, training, rescaling: Default::default() };
     /// let (labels, attributes) = spec.names().unwrap();
     /// assert_eq!(labels.name(1), "foreground");
     /// let names = ["f1", "f2", "bias", "boundary at 0.1", "boundary"];

@@ -11,7 +11,7 @@ impl Spec {
     /// use maxmargin::model::chain::{ChainShape, Hamming};
     /// use maxmargin_io::{ChainSpec, Rescaling, Spec};
     ///
-    /// let chain = ChainSpec { shape: ChainShape::new(2, 3), loss: Hamming::default(), kernel: None };
+    /// let chain = ChainSpec { shape: ChainShape::new(2, 3), loss: Hamming::default(), kernel: None, rescaling: Default::default() };
     /// assert_eq!(Spec::from(chain).rescaling(), Rescaling::Margin);
     /// ```
     pub const fn rescaling(&self) -> Rescaling {
@@ -20,11 +20,11 @@ impl Spec {
             Self::Multiclass(spec) => spec.rescaling,
             Self::Multilabel(spec) => spec.rescaling,
             Self::FactorGraph(spec) => spec.rescaling,
-            Self::Chain(_)
-            | Self::Potts(_)
-            | Self::Tree(_)
-            | Self::Matching(_)
-            | Self::Segment(_) => Rescaling::Margin,
+            Self::Chain(spec) => spec.rescaling,
+            Self::Potts(spec) => spec.rescaling,
+            Self::Tree(spec) => spec.rescaling,
+            Self::Matching(spec) => spec.rescaling,
+            Self::Segment(spec) => spec.rescaling,
         }
     }
 }
@@ -43,7 +43,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert_eq!(model.solved_problem(), "structured SVM with margin rescaling");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

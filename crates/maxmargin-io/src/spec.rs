@@ -37,7 +37,7 @@ use serde_json::{Map, Value};
 /// use maxmargin_io::{ChainSpec, Spec};
 ///
 /// let shape = ChainShape::new(3, 10);
-/// let spec = Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None });
+/// let spec = Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() });
 /// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
 /// assert_eq!(spec.groups()[1].name, "transition");
 /// ```
@@ -134,7 +134,7 @@ specs! {
     /// use maxmargin_io::ChainSpec;
     ///
     /// let shape = ChainShape::new(2, 5);
-    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
     /// assert!(spec.loss.normalised);
     /// ```
     Chain(ChainSpec) {
@@ -145,6 +145,9 @@ specs! {
         /// The kernel, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kernel: Option<KernelSpec>,
+        /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+        #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+        rescaling: Rescaling,
     }
     /// A binary model: see [`maxmargin::model::binary`].
     ///
@@ -272,6 +275,9 @@ specs! {
         /// How segments are written in files.
         #[serde(default, skip_serializing_if = "SegmentTags::is_default")]
         tags: SegmentTags,
+        /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+        #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+        rescaling: Rescaling,
     }
 }
 
@@ -284,7 +290,7 @@ impl SegmentSpec {
     /// ```
     pub fn new(shape: SegmentShape) -> Self {
         let (label_weights, tags) = (Vec::new(), SegmentTags::default());
-        Self { shape, normalised: true, label_weights, tags }
+        Self { shape, normalised: true, label_weights, tags, rescaling: Rescaling::Margin }
     }
 
     /// The tags of segments in files, for a model with these labels.
@@ -316,6 +322,13 @@ pub enum Rescaling {
     Margin,
     /// max L(y)·(1 − ⟨w, ψ(y)⟩): see [`maxmargin::SlackRescaled`].
     Slack,
+}
+
+impl Rescaling {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    const fn is_margin(&self) -> bool {
+        matches!(self, Self::Margin)
+    }
 }
 
 impl Spec {
@@ -389,7 +402,7 @@ impl Spec {
     /// let bounds_weights = |shape| {
     ///     let (loss, inference, widths) = (NodeLoss::default(), PottsInference::Auto, None);
     ///     let training = Default::default();
-    ///     Spec::from(PottsSpec { shape, loss, inference, widths, training }).bounds_weights()
+    ///     Spec::from(PottsSpec { shape, loss, inference, widths, training, rescaling: Default::default() }).bounds_weights()
     /// };
     /// assert!(bounds_weights(PottsShape::new(2, 3, 1)));
     /// assert!(!bounds_weights(PottsShape::new(2, 3, 1).free()));

@@ -24,7 +24,7 @@ use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
 /// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
 /// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
-/// let spec = ChainSpec { shape, loss, kernel: None }.into();
+/// let spec = ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }.into();
 /// let origin = Origin::from(&data);
 /// let training = Training { spec, examples: Examples::from(data.sequences), origin };
 ///

@@ -87,7 +87,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// let verdict = model.verify(data.sequences.into(), data.fingerprint, "sequences", 1)?;
     /// assert!(verdict.findings.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,7 +130,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// let objective = model.objective(data.sequences.into(), 1)?;
     /// assert!((objective - model.meta.certificate.primal).abs() < 1e-12);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -180,7 +180,7 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::ProblemRole;
     ///
-    /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// assert!(model.verify_on(&chain, ProblemRole::Plain, 1)?.findings.is_empty());
     /// model.weights[0] += 1.0;
     /// assert!(!model.verify_on(&chain, ProblemRole::Plain, 1)?.findings.is_empty());

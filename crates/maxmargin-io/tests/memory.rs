@@ -81,7 +81,12 @@ fn train_in_this_process(path: &Path) {
         Settings { lambda: Some(1e-4), max_passes: 2, threads: 1, ..Settings::default() };
     let solution = train(&chain, &settings).unwrap();
     assert_eq!(solution.dual.blocks.len(), SEQUENCES);
-    let model = Model::new(origin, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    let model = Model::new(
+        origin,
+        ChainSpec { shape, loss, kernel: None, rescaling: Default::default() },
+        settings,
+        solution,
+    );
     model.save(path.with_extension("model")).unwrap();
     println!("peak {}", peak().unwrap());
 }

@@ -18,6 +18,8 @@ mod examples;
 mod factor_graphs;
 mod fit;
 mod history;
+mod joint;
+mod kernel_map;
 mod labels;
 mod model;
 mod oracle;
@@ -55,6 +57,10 @@ mod native {
     use crate::factor_graphs::FactorGraphData;
     #[pymodule_export]
     use crate::fit::{fit, follow_path, label_pairs};
+    #[pymodule_export]
+    use crate::joint::{fit_joint_kernel, verify_joint_kernel};
+    #[pymodule_export]
+    use crate::kernel_map::KernelMap;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

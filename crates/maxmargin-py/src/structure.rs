@@ -9,11 +9,12 @@ use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
 use maxmargin::problem::{
-    Abilities, Batched, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs,
+    Abilities, Batched, BrokenLaw, CheckOptions, CheckPoints, Search, check_with_outputs,
 };
 use maxmargin::{
-    Bounds, Certificate, HeldOutError, Interrupt, LambdaFold, PathSettings, PointCheck, Problem,
-    Quality, Settings, Solution, SparseVec, audit, choose_lambda, scale_lambda,
+    Audit, Blocks, Bounds, Certificate, HeldOutError, Interrupt, LambdaFold, PathSettings,
+    PointCheck, Problem, Quality, Settings, SlackRescaled, Solution, SparseVec, audit,
+    choose_lambda, scale_lambda,
 };
 use maxmargin_io::{Claim, ProblemRole};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -278,12 +279,66 @@ impl PyProblem {
     }
 }
 
+/// A problem of a structure, with one of the ways in which the loss enters.
+pub(crate) enum Posed {
+    /// Larger losses need larger margins.
+    Margin(Box<PyProblem>),
+    /// Larger losses multiply violations. The structure decodes at several weights of the loss.
+    Slack(Box<SlackRescaled<PyProblem, Search>>),
+}
+
+impl Posed {
+    /// # Errors
+    /// A way that is not known or that the structure's decoding does not allow, or what the structure raises.
+    pub(crate) fn new(problem: PyProblem, rescaling: &str) -> PyResult<Self> {
+        match rescaling {
+            "margin" => Ok(Self::Margin(Box::new(problem))),
+            "slack" => {
+                let posed = SlackRescaled::by_search(problem).map_err(value_error)?;
+                // The largest loss of each example was asked for.
+                posed.inner().conclude(Ok(()))?;
+                Ok(Self::Slack(Box::new(posed)))
+            }
+            _ => Err(value_error(format!(
+                "rescaling is {rescaling:?}; known are 'margin' and 'slack'"
+            ))),
+        }
+    }
+
+    fn blocks(&self) -> &dyn Blocks {
+        match self {
+            Self::Margin(problem) => &**problem,
+            Self::Slack(problem) => &**problem,
+        }
+    }
+
+    /// The structure.
+    fn own(&self) -> &PyProblem {
+        match self {
+            Self::Margin(problem) => problem,
+            Self::Slack(problem) => problem.inner(),
+        }
+    }
+
+    fn in_words(&self) -> &'static str {
+        match self {
+            Self::Margin(_) => "structured SVM with margin rescaling",
+            Self::Slack(_) => "structured SVM with slack rescaling",
+        }
+    }
+}
+
 /// What is known of a run, as JSON.
-fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> String {
+pub(crate) fn describe(
+    solution: &Solution,
+    settings: &Settings,
+    problem: &dyn Blocks,
+    in_words: &str,
+) -> String {
     serde_json::json!({
-        "solver": settings.method.solver(), "examples": problem.truths.len(), "features": problem.dim,
+        "solver": settings.method.solver(), "examples": problem.examples(), "features": problem.dim(),
         "certificate": solution.certificate, "status": solution.status,
-        "problem": "structured SVM with margin rescaling",
+        "problem": in_words,
         "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
         "warnings": solution.warnings,
     })
@@ -291,12 +346,12 @@ fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> St
 }
 
 /// Weights, dual point, history, and what is known of the run.
-type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Dual, Bound<'py, PyDict>, String);
+pub(crate) type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Dual, Bound<'py, PyDict>, String);
 
 /// Trains a structure that is defined in Python.
 #[pyfunction]
 #[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact",
-                    start=None, validator=None, callback=None, rule="given"))]
+                    start=None, validator=None, callback=None, rule="given", rescaling="margin"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit_structure<'py>(
     py: Python<'py>,
@@ -311,13 +366,18 @@ pub(crate) fn fit_structure<'py>(
     validator: Option<Py<PyAny>>,
     callback: Option<&Bound<'py, PyAny>>,
     rule: &str,
+    rescaling: &str,
 ) -> PyResult<Fitted<'py>> {
     let mut settings = parse_settings(settings)?;
+    let begun = Instant::now();
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let posed = Posed::new(problem, rescaling)?;
+    settings.spend(begun.elapsed());
+    let (blocks, problem) = (posed.blocks(), posed.own());
     if Rule::parse(rule, None)? == Rule::Scale {
         let seed = settings.seed;
         let begun = Instant::now();
-        let found = supervised(py, None, &problem.interrupt, |_| Ok(scale_lambda(&problem, seed)?));
+        let found = supervised(py, None, &problem.interrupt, |_| Ok(scale_lambda(blocks, seed)?));
         settings.spend(begun.elapsed());
         settings.lambda = Some(problem.conclude(found)?.lambda);
     }
@@ -326,18 +386,17 @@ pub(crate) fn fit_structure<'py>(
     let start = start.filter(|start| start.point.blocks.len() <= problem.truths.len());
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, callback, &interrupt, |reporter| {
-        let problem = &problem;
         let error = validator.map(|validator| problem.error(validator));
         let start = start.map(|start| {
-            ProblemRole::Plain.start(problem, settings.lambda, start.lambda, &start.point)
+            ProblemRole::Plain.start(blocks, settings.lambda, start.lambda, &start.point)
         });
         let (interrupt, rows) = (interrupt.clone(), Vec::new());
         let mut session = Session { settings, error, interrupt, reporter, exact: false, rows };
-        let solution = session.run(problem, ProblemRole::Plain, start)?;
+        let solution = session.run(blocks, ProblemRole::Plain, start)?;
         Ok((solution, session.rows))
     });
     let (solution, rows) = problem.conclude(result)?;
-    let about = describe(&solution, &given, &problem);
+    let about = describe(&solution, &given, blocks, posed.in_words());
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
     Ok((weights, dual, history::columns(py, &rows)?, about))
@@ -402,7 +461,7 @@ pub(crate) fn write_page(path: PathBuf, page: &str) -> PyResult<()> {
 /// Chooses λ for a structure that is defined in Python: the λ, and all that were tried with their errors.
 #[pyfunction]
 #[pyo3(signature = (adapter, truths, weights, dim, settings, examples, validator, bounds=None,
-                    quality="exact"))]
+                    quality="exact", rescaling="margin"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn choose_structure_lambda(
     py: Python<'_>,
@@ -415,17 +474,20 @@ pub(crate) fn choose_structure_lambda(
     validator: Py<PyAny>,
     bounds: BoundArrays,
     quality: &str,
+    rescaling: &str,
 ) -> PyResult<(f64, Curve)> {
     let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let posed = Posed::new(problem, rescaling)?;
+    let (blocks, problem) = (posed.blocks(), posed.own());
     let (interrupt, n) = (problem.interrupt.clone(), problem.truths.len());
     let result = supervised(py, None, &interrupt, |_| {
-        let around = scale_lambda(&problem, settings.seed)?.lambda;
+        let around = scale_lambda(blocks, settings.seed)?.lambda;
         // λ falls with the number of examples, of which there are fewer here.
         let all = around * n as f64 / examples.max(1) as f64;
         let (mut error, of) = (problem.error(validator), examples.saturating_sub(n).max(1) as u64);
         let mut error = |w: &[f64]| HeldOutError { error: error(w, ProblemRole::Plain), of };
-        let mut folds = [LambdaFold { problem: &problem, around, error: &mut error }];
+        let mut folds = [LambdaFold { problem: blocks, around, error: &mut error }];
         Ok(choose_lambda(&mut folds, all, &settings, &interrupt, |_| {})?)
     });
     let choice = problem.conclude(result)?;
@@ -435,7 +497,8 @@ pub(crate) fn choose_structure_lambda(
 
 /// Follows the regularization path of a structure that is defined in Python.
 #[pyfunction]
-#[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact"))]
+#[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact",
+                    rescaling="margin"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn follow_structure_path(
     py: Python<'_>,
@@ -446,18 +509,21 @@ pub(crate) fn follow_structure_path(
     settings: &str,
     bounds: BoundArrays,
     quality: &str,
+    rescaling: &str,
 ) -> PyResult<Path> {
     let settings: PathSettings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let posed = Posed::new(problem, rescaling)?;
+    let (blocks, problem) = (posed.blocks(), posed.own());
     let interrupt = problem.interrupt.clone();
-    let result = supervised(py, None, &interrupt, |_| follow(&problem, &settings, &interrupt));
+    let result = supervised(py, None, &interrupt, |_| follow(blocks, &settings, &interrupt));
     Ok(Path { path: problem.conclude(result)?, file: None })
 }
 
 /// What speaks against the certificate of a structure that is defined in Python.
 #[pyfunction]
 #[pyo3(signature = (adapter, truths, weights, dim, coefficients, dual, certificate, settings,
-                    threads, bounds=None, quality="exact"))]
+                    threads, bounds=None, quality="exact", rescaling="margin"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn verify_structure(
     py: Python<'_>,
@@ -472,25 +538,33 @@ pub(crate) fn verify_structure(
     threads: usize,
     bounds: BoundArrays,
     quality: &str,
+    rescaling: &str,
 ) -> PyResult<(Vec<String>, &'static str)> {
     let certificate: Certificate = parse("certificate", certificate)?;
     let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let posed = Posed::new(problem, rescaling)?;
+    let (blocks, problem) = (posed.blocks(), posed.own());
     let weights = &coefficients;
     let claim = Claim { certificate, settings: &settings, status: None, weights, is_pruned: false };
     if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {
         return Ok((vec![why], Quality::Unproven.name()));
     }
     let found = py.detach(|| {
-        audit(&problem, certificate.lambda, &coefficients, &dual.point, Claim::ROUNDING, threads)
+        audit(blocks, certificate.lambda, &coefficients, &dual.point, Claim::ROUNDING, threads)
     });
     let found = problem.conclude(found.map_err(value_error))?;
-    let mut findings = claim.findings(&found);
-    if dual.lambda != certificate.lambda {
-        let (own, stated) = (dual.lambda, certificate.lambda);
+    Ok((findings(&claim, &found, dual), found.certificate.quality.name()))
+}
+
+/// What speaks against a claim about a dual point.
+pub(crate) fn findings(claim: &Claim<'_>, found: &Audit, dual: &Dual) -> Vec<String> {
+    let mut findings = claim.findings(found);
+    let (own, stated) = (dual.lambda, claim.certificate.lambda);
+    if own != stated {
         findings.push(format!(
             "the dual point is for lambda {own}, but the certificate is for lambda {stated}"
         ));
     }
-    Ok((findings, found.certificate.quality.name()))
+    findings
 }

@@ -232,6 +232,8 @@ def fit_structure_on_cluster(
 ) -> None:
     """Trains a structure that is defined in Python on its backend."""
     backend = check_backend(estimator.backend)
+    if estimator.rescaling != "margin":
+        raise ValueError("rescaling='slack' does not go with a backend of more than one worker")
     functions = loaders_of(X) if y is None else None
     is_dealt = functions is None
     if functions is None:

@@ -268,10 +268,9 @@ fn options_of_other_kinds_are_refused() {
          train three.svm --costs costs.txt
          train three.svm --costs missing.txt
          train pets.crf --model factor-graph
-         train pets.crf --rescaling slack
-         train regions.txt --rescaling slack
-         train links.tsv --rescaling slack
-         train people.tsv --rescaling slack
+         train pets.crf --rescaling slack --kernel rbf
+         train regions.txt --rescaling slack --training soft
+         train regions.txt --rescaling slack --graph-inference lp
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1
@@ -304,6 +303,11 @@ fn a_model_keeps_its_options() {
         ("regions.txt", "--free-pairs --widths 0.1,inf --loss normalised-hamming"),
         ("links.tsv", "--links 2 --missing-cost 2 --min-count 2 --lower 0"),
         ("people.tsv", "--joint-kinds 2 --max-passes 3"),
+        ("pets.crf", "--rescaling slack"),
+        ("pets.crf", "--rescaling slack --lower 0"),
+        ("regions.txt", "--rescaling slack"),
+        ("links.tsv", "--rescaling slack --links 2"),
+        ("people.tsv", "--rescaling slack --joint-kinds 2 --max-passes 3"),
     ] {
         desk.run(&format!("train {data} -q -o x.model {options}")).ok();
         for verb in ["verify", "evaluate", "predict"] {
@@ -469,4 +473,25 @@ fn flat(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// Where outputs cannot all be tried, slack rescaling searches, and says what that proves.
+#[test]
+fn slack_rescaling_by_search_says_what_it_proves() {
+    let desk = desk();
+    let run = desk.run("train pets.crf --rescaling slack -o slack.model --json").ok();
+    let told = run.json();
+    let number = |key: &str| told[key].as_f64().unwrap_or_else(|| panic!("{key} in {told}"));
+    assert_eq!(told["quality"], "heuristic", "{told}");
+    assert!(number("missed") >= 0.0 && number("dual") <= number("primal") + number("missed"));
+    let run = desk.run("train pets.crf --rescaling slack --lambda 0.1 -o slack.model").ok();
+    let all = format!("{}{}", run.stdout, run.stderr).replace('\n', " ");
+    assert!(all.contains("the objective is at least") && all.contains("and at most"), "{all}");
+    let verified = desk.run("verify slack.model pets.crf --json").ok().json();
+    assert_eq!((&verified["proven"], &verified["point"]), (&true.into(), &"feasible".into()));
+    assert_eq!(verified["claimed"]["missed"], verified["recomputed"]["missed"], "{verified}");
+    let verified = desk.run("verify slack.model pets.crf").ok().stdout;
+    assert!(verified.contains("missed ") && verified.contains("The claim holds"), "{verified}");
+    let dumped = desk.run("dump slack.model --top 1").ok().stdout;
+    assert!(dumped.contains("structured SVM with slack rescaling"), "{dumped}");
 }

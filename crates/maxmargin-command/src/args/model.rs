@@ -59,8 +59,8 @@ pub struct ModelArgs {
     /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
-    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass,
-    /// and small multi-label models and factor graphs)
+    /// How the loss enters: larger margins for larger losses, or larger weights. Where outputs cannot all be tried,
+    /// slack rescaling searches with the decoder, and the certificate says how much it may have missed
     #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
     pub(crate) rescaling: Rescaling,
     /// The label of a binary model that has positive scores [default: the second]

@@ -14,7 +14,7 @@ use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Source, Training,
+    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Rescaling, Source, Training,
     TrainingPlan, atomic_write, default_settings, read_training,
 };
 use std::ops::RangeInclusive;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     ));
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
     let loss = Hamming { normalised: false, ..Hamming::default() };
-    let spec = ChainSpec { shape, loss, kernel: None };
+    let spec = ChainSpec { shape, loss, kernel: None, rescaling: Rescaling::Margin };
     let origin = Origin::from(&data);
     let data = Training { examples: data.sequences.into(), origin, spec: spec.clone().into() };
     on_ctrl_c(&screen)?;

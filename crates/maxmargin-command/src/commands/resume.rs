@@ -138,6 +138,9 @@ impl Resumed {
 fn difference(then: &Spec, now: &Spec) -> Option<&'static str> {
     match (then, now) {
         _ if then == now => None,
+        _ if then.kind() == now.kind() && then.rescaling() != now.rescaling() => {
+            Some("--rescaling")
+        }
         (Spec::Chain(then), Spec::Chain(now)) => {
             let differ = [
                 (then.shape.groups != now.shape.groups, "--without"),

@@ -81,6 +81,11 @@ fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String 
         ] {
             let _ = writeln!(text, "{what:<8}{claimed:>22.15}{found:>22.15}");
         }
+        if claimed.missed.is_some() || found.missed.is_some() {
+            let cell = |c: Option<f64>| c.map_or_else(|| "-".to_owned(), |c| format!("{c:.15}"));
+            let (claimed, found) = (cell(claimed.missed), cell(found.missed));
+            let _ = writeln!(text, "{:<8}{claimed:>22}{found:>22}", "missed");
+        }
     }
     if findings.is_empty() {
         text.push_str(&conclusion(model, audit));
@@ -112,6 +117,9 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
         Some(audit) if is_unfinished => audit.certificate.gap,
         _ => claimed.gap,
     };
+    // What is claimed was confirmed, and what is not claimed can still be found.
+    let missed = audit.and_then(|audit| audit.certificate.missed);
+    let missed = missed.map(|found| claimed.missed.map_or(found, |claimed| claimed.max(found)));
     let verdict = match found {
         Quality::Unproven => {
             "The figures are as claimed, but they are UNPROVEN: the dual point satisfies \
@@ -123,14 +131,23 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
              point is {point}, {weights}, and now the objective is shown to be within {gap:.3e} {optimum} \
              on these data."
         ),
-        _ => format!(
-            "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap:.3e} \
-             {optimum} on these data."
-        ),
+        _ => match missed {
+            Some(missed) => format!(
+                "The claim holds: the dual point is {point}, {weights}, and the objective is at least {:.6} and at most \
+                 {:.6}, which is within {:.3e} {optimum} on these data.",
+                claimed.primal,
+                claimed.primal + missed,
+                claimed.gap + missed
+            ),
+            None => format!(
+                "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap:.3e} \
+                 {optimum} on these data."
+            ),
+        },
     };
     let mut text = format!("problem {}\nquality {found}\n", model.solved_problem());
     text.push_str(&wrapped(&verdict));
-    if !matches!(found, Quality::Exact | Quality::Unproven) {
+    if !matches!(found, Quality::Exact | Quality::Unproven) && (missed.is_none() || is_unfinished) {
         text.push_str(&wrapped(&format!("Note that {}.", found.explain())));
     }
     text

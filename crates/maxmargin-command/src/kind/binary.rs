@@ -12,7 +12,7 @@ use maxmargin_io::{
 };
 use std::io::Write;
 
-pub(super) const KNOWN: [&str; 5] = ["--positive", "--bias", "--rescaling", "--lower", "--upper"];
+pub(super) const KNOWN: [&str; 4] = ["--positive", "--bias", "--lower", "--upper"];
 
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "binary", &KNOWN)?;

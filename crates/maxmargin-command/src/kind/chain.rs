@@ -62,7 +62,7 @@ pub(super) fn training(
     let (shape, loss) = (shape(args, &data)?, hamming(args, &data.labels, NORMALISED)?);
     let inputs = data.sequences.iter().flat_map(|sequence| sequence.tokens());
     let kernel = kernel(args, inputs, shape.attributes)?;
-    let spec = ChainSpec { shape, loss, kernel };
+    let spec = ChainSpec { shape, loss, kernel, rescaling: args.rescaling };
     let origin = Origin::from(&data);
     Ok(Training { origin, examples: data.sequences.into(), spec: spec.into() })
 }

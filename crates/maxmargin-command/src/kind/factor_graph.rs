@@ -13,7 +13,7 @@ use super::{
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::factor_graph::{FactorGraph, Labelling, StateLoss, Tie};
-use maxmargin::{Problem as _, ProblemExt as _};
+use maxmargin::{Problem as _, ProblemExt as _, Quality};
 use maxmargin_io::{
     ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
     LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, answer_examples,
@@ -23,8 +23,8 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) const KNOWN: [&str; 7] =
-    ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling", "--tie"];
+pub(super) const KNOWN: [&str; 6] =
+    ["--inference", "--loss", "--lower", "--upper", "--training", "--tie"];
 
 pub(super) fn training(
     source: &Source,
@@ -47,9 +47,11 @@ pub(super) fn training(
     let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
     let tried = spec.problem(data.graphs.clone()).with_context(|| source.to_string())?;
     soft::check_exact(args, tried.quality())?;
-    if let (Rescaling::Slack, Some(i)) = (args.rescaling, tried.too_large_to_rank()) {
+    let relaxed = tried.quality() == Quality::UpperBound;
+    if let (Rescaling::Slack, true, Some(i)) = (args.rescaling, relaxed, tried.too_large_to_rank())
+    {
         bail!(
-            "--rescaling slack needs a decoder that tries out all labellings, and graph {} has more \
+            "--rescaling slack needs a decoder that tries out all labellings, or finds the best one, and graph {} has more \
              than {} of them",
             i + 1,
             FactorGraph::MOST_RANKED

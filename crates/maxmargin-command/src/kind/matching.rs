@@ -51,7 +51,8 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
     };
     let examples = Alignments::new(pairs, &features)?.into();
     let features = Some(features);
-    Ok(Training { origin, examples, spec: MatchingSpec { shape, loss, features }.into() })
+    let spec = MatchingSpec { shape, loss, features, rescaling: args.rescaling };
+    Ok(Training { origin, examples, spec: spec.into() })
 }
 
 fn read(data: &str, format: Option<Format>) -> Result<Vec<RawAlignment>> {

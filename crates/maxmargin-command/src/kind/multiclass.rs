@@ -14,8 +14,7 @@ use maxmargin_io::{
 use std::io::Write;
 use std::path::Path;
 
-pub(super) const KNOWN: [&str; 6] =
-    ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
+pub(super) const KNOWN: [&str; 5] = ["--costs", "--bias", "--kernel", "--lower", "--upper"];
 
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "multiclass", &KNOWN)?;

@@ -14,10 +14,10 @@ use super::{rows, soft};
 use crate::args::{ModelArgs, Pairs, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
-use maxmargin::Problem as _;
 use maxmargin::evaluate::{LabelSetScores, Tally};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{MultilabelShape, SetScores};
+use maxmargin::{Problem as _, Quality};
 use maxmargin_io::Spec;
 use maxmargin_io::{
     CONSTANT, Examples, Format, KernelSpec, LabelPairs, LabelRule, Model, MultilabelSpec, Origin,
@@ -28,7 +28,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) const KNOWN: [&str; 11] = [
+pub(super) const KNOWN: [&str; 10] = [
     "--pairs",
     "--bias",
     "--inference",
@@ -37,7 +37,6 @@ pub(super) const KNOWN: [&str; 11] = [
     "--lower",
     "--upper",
     "--frequent-labels",
-    "--rescaling",
     "--kernel",
     "--training",
 ];
@@ -70,15 +69,18 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> 
     let (training, inference) = soft::training(args)?;
     let partial = args.frequent_labels.is_some();
     let rescaling = args.rescaling;
-    if rescaling == Rescaling::Slack && labels > SetScores::MOST_LABELS {
-        bail!(
-            "--rescaling slack needs a decoder that tries out all sets of labels, and {labels} \
-             labels have too many of them\nhint: --frequent-labels N keeps the most frequent ones"
-        );
-    }
     let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
     let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
-    soft::check_exact(args, spec.problem(LabelledRows::new())?.quality())?;
+    let quality = spec.problem(LabelledRows::new())?.quality();
+    soft::check_exact(args, quality)?;
+    let tries_all = labels <= SetScores::MOST_LABELS;
+    if rescaling == Rescaling::Slack && !tries_all && quality == Quality::UpperBound {
+        bail!(
+            "--rescaling slack needs a decoder that tries out all sets of labels, or finds the best one, and {labels} \
+             labels have too many of them\nhint: --pairs tree has a decoder that finds the best one, and --frequent-labels N \
+             keeps the most frequent labels"
+        );
+    }
     Ok(Training { origin: Origin::from(&data), examples: data.rows.into(), spec: spec.into() })
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{Loss, ModelArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::chain::Hamming;
-use maxmargin_io::{Names, Rescaling};
+use maxmargin_io::Names;
 
 /// Refuses options that have no meaning for a kind of model, which knows those in `known`.
 pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()> {
@@ -44,13 +44,6 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
             }
             bail!("{option} has no meaning with --model {model}");
         }
-    }
-    if args.rescaling == Rescaling::Slack && !known.contains(&"--rescaling") {
-        bail!(
-            "--rescaling slack needs a decoder that tries out all outputs, as those of binary, \
-             multiclass, multilabel and factor-graph models can; that of --model {model} works with \
-             margins only"
-        );
     }
     Ok(())
 }

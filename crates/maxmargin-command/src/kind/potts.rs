@@ -15,10 +15,10 @@ use crate::args::{Loss, ModelArgs, PredictArgs, TrainingName};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
 use maxmargin::model::potts::{NodeLabels, NodeLoss, PottsInference, PottsShape};
-use maxmargin::{Problem as _, ProblemExt as _};
+use maxmargin::{Problem as _, ProblemExt as _, Quality};
 use maxmargin_io::{
-    ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures,
-    Superpixels, Training, Unknown, answer_examples, read_superpixels,
+    ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Rescaling, Source,
+    SuperpixelFeatures, Superpixels, Training, Unknown, answer_examples, read_superpixels,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -63,7 +63,21 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
              hint: --graph-inference lp trains over linear programs, and max-flow is exact"
         );
     }
-    let spec = PottsSpec { shape, loss, inference, widths: Some(widths), training };
+    if args.rescaling == Rescaling::Slack && inference.quality(&shape) == Quality::UpperBound {
+        bail!(
+            "--rescaling slack does not go with --graph-inference {inference}: a relaxation finds mixtures of labels, \
+             whose losses and scores must not be multiplied\n\
+             hint: max-flow is exact, and max-product and icm find labels"
+        );
+    }
+    let spec = PottsSpec {
+        shape,
+        loss,
+        inference,
+        widths: Some(widths),
+        training,
+        rescaling: args.rescaling,
+    };
     let (labels, attributes) = spec.names().unwrap_or_default();
     let origin = Origin {
         labels,

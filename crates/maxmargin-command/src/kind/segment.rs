@@ -74,7 +74,7 @@ pub(super) fn training(
         firsts: !args.without.contains(&Group::First),
     };
     let Hamming { normalised, label_weights } = hamming(args, &labels, NORMALISED)?;
-    let spec = SegmentSpec { shape, normalised, label_weights, tags };
+    let spec = SegmentSpec { shape, normalised, label_weights, tags, rescaling: args.rescaling };
     let origin = Origin {
         labels,
         attributes,

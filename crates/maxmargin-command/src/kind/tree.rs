@@ -44,7 +44,13 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
     }
     let kinds = PoseKinds::fit(&people, &lsp_parents(), kinds, &simulation);
     let (shape, loss) = (kinds.shape(UNIT), TreeLoss::default());
-    let spec = TreeSpec { shape, loss, kinds: Some(kinds), simulation: Some(simulation) };
+    let spec = TreeSpec {
+        shape,
+        loss,
+        kinds: Some(kinds),
+        simulation: Some(simulation),
+        rescaling: args.rescaling,
+    };
     let origin = Origin {
         labels: Names::new(),
         attributes: Names::new(),

@@ -11,7 +11,8 @@ fn trained(settings: Settings) -> (Model, Chain) {
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
     let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default()).unwrap();
     let solution = train(&chain, &settings).unwrap();
-    let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    let spec =
+        ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
     (Model::new(&data, spec, settings, solution), chain)
 }
 

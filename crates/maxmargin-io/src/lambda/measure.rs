@@ -68,7 +68,7 @@ impl Measure {
     /// use maxmargin_io::{ChainSpec, Measure, Names, Spec};
     ///
     /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
-    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() });
     /// let names = |names: [&str; 2]| names.into_iter().collect::<Names>();
     /// assert_eq!(Measure::of(&spec, &names(["O", "B-NP"])), Measure::ChunkF1);
     /// assert_eq!(Measure::of(&spec, &names(["noun", "verb"])), Measure::Error);

@@ -60,7 +60,7 @@ pub(crate) const OLDEST_LAYOUT: u32 = 2;
 /// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
 /// let solution = train(&chain, &Settings::default())?;
 ///
-/// let model = Model::new(&data, ChainSpec { shape, loss: Hamming::default(), kernel: None }, Settings::default(), solution);
+/// let model = Model::new(&data, ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() }, Settings::default(), solution);
 /// let bytes = model.to_bytes()?;
 /// assert_eq!(Model::from_bytes(&bytes)?, model); // bit for bit
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -96,7 +96,7 @@ pub struct Model {
 /// use maxmargin_io::Model;
 ///
 /// let n = data.sequences.len();
-/// let meta = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution).meta;
+/// let meta = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution).meta;
 /// assert_eq!((meta.spec.kind(), meta.n, meta.d), ("chain", n, shape.dim()));
 /// assert_eq!(meta.fingerprint, data.fingerprint);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -179,7 +179,7 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::Model;
     ///
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// let slim = Model { dual: None, ..model.clone() };
     /// assert!(slim.to_bytes()?.len() < model.to_bytes()?.len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -239,7 +239,7 @@ impl Model {
     /// let (support, weights) = problem.support(&solution.weights);
     /// solution.weights = weights;
     /// let kernel = Some(KernelSpec { kernel, bytes: 1 << 20, support: Support::default() });
-    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel, rescaling: Default::default() }, settings, solution);
     /// let model = model.with_support(support);
     /// assert_eq!(model.weights.len(), model.meta.d);
     /// assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
@@ -267,7 +267,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let folder = tempfile::tempdir()?;
@@ -319,7 +319,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// let bytes = model.to_bytes()?;
     /// assert_eq!(bytes, model.clone().to_bytes()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -348,7 +348,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let bytes = model.to_bytes()?;

@@ -14,7 +14,7 @@ pub(super) fn model() -> Model {
     let solution = train(&chain, &settings).unwrap();
     Model::new(
         &data,
-        ChainSpec { shape, loss: Hamming::default(), kernel: None },
+        ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() },
         settings,
         solution,
     )
@@ -31,7 +31,7 @@ fn wordy_model() -> (Model, crate::Dataset) {
     let settings = Settings { lambda: Some(0.1), ..Settings::default() };
     let mut model = Model::new(
         &data,
-        ChainSpec { shape, loss: Hamming::default(), kernel: None },
+        ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() },
         settings.clone(),
         train(&chain, &settings).unwrap(),
     );

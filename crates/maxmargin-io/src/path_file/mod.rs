@@ -45,7 +45,7 @@ const PATH_LAYOUT: u32 = 2;
 /// let settings = PathSettings::default();
 /// let path = regularization_path(&chain, &settings)?;
 ///
-/// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+/// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
 /// let file = PathFile::new(&data, spec, 1, settings.training, path);
 /// let back = PathFile::from_bytes(&file.to_bytes()?)?;
 /// assert_eq!(back, file); // bit for bit
@@ -78,7 +78,7 @@ pub struct PathFile {
 /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
 /// # let settings = PathSettings::default();
 /// # let path = regularization_path(&chain, &settings)?;
-/// let spec = ChainSpec { shape, loss, kernel: None };
+/// let spec = ChainSpec { shape, loss, kernel: None, rescaling: Default::default() };
 /// let meta = PathFile::new(&data, spec.clone(), 1, settings.training, path).meta;
 /// assert_eq!((meta.n, meta.spec), (1, spec.into()));
 /// assert_eq!(meta.fingerprint, data.fingerprint);
@@ -150,7 +150,7 @@ impl PathFile {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = PathSettings::default();
     /// # let path = regularization_path(&chain, &settings)?;
-    /// let file = PathFile::new(&data, ChainSpec { shape, loss, kernel: None }, 1, settings.training, path);
+    /// let file = PathFile::new(&data, ChainSpec { shape, loss, kernel: None, rescaling: Default::default() }, 1, settings.training, path);
     /// let model = file.model_at(0.1).unwrap();
     /// assert_eq!((model.meta.certificate.lambda, model.dual.is_none()), (0.1, true));
     /// assert!(file.model_at(-1.0).is_none());

@@ -17,7 +17,12 @@ fn data() -> (crate::Dataset, Chain) {
 }
 
 fn spec(chain: &Chain) -> ChainSpec {
-    ChainSpec { shape: *chain.shape(), loss: Hamming::default(), kernel: None }
+    ChainSpec {
+        shape: *chain.shape(),
+        loss: Hamming::default(),
+        kernel: None,
+        rescaling: Default::default(),
+    }
 }
 
 fn file(heuristic: bool) -> PathFile {

@@ -19,7 +19,7 @@ use maxmargin::model::chain::{ChainDecoder, Rules, Sequence, Sequences};
 /// data.push_token([(0, -0.25)], 0)?;
 /// data.end_sequence(1.0)?;
 ///
-/// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+/// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
 /// let mut predictor = ChainPredictor::new(&spec, &w);
 /// assert_eq!(predictor.predict(data.sequence(0)), [1, 0]);
 /// assert_eq!(predictor.fill(data.sequence(0)).margins(), [2.0, 0.5]);
@@ -81,7 +81,7 @@ impl ChainSpec {
     /// data.push_token([(0, 1.0)], 0)?;
     /// data.push_token([(0, -0.25)], 0)?;
     /// data.end_sequence(1.0)?;
-    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
     /// assert_eq!(spec.predict(&w, &data, 0), [[1, 0]]);
     /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```

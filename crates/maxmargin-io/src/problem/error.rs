@@ -4,6 +4,7 @@ use maxmargin::BoundsError;
 use maxmargin::kernel::KernelError;
 use maxmargin::model::InputError;
 use maxmargin::model::soft::SoftError;
+use maxmargin::problem::SlackSearchError;
 use thiserror::Error;
 
 /// Why a specification and examples make no problem.
@@ -15,7 +16,7 @@ use thiserror::Error;
 /// use maxmargin_io::{ChainSpec, Examples, Spec};
 ///
 /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
-/// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+/// let spec = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() });
 /// let rows = Examples::from(LabelledRows::new());
 /// let error = spec.problem(rows, &GroupBounds::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "these data do not fit a model of the kind chain");
@@ -51,6 +52,12 @@ pub enum ProblemError {
     /// A kernel that the problem cannot have.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// A problem that slack rescaling cannot search in.
+    #[error("slack rescaling: {0}; choose an inference that finds outputs")]
+    SlackSearch(SlackSearchError),
+    /// Slack rescaling beside what it does not go with.
+    #[error("slack rescaling does not go with {0}")]
+    SlackBeside(&'static str),
     /// Soft constraints that the problem cannot have.
     #[error(transparent)]
     Soft(#[from] SoftError),

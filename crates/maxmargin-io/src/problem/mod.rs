@@ -20,7 +20,7 @@ use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs};
 use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
-use maxmargin::model::multilabel::Multilabel;
+use maxmargin::model::multilabel::{Multilabel, SetScores};
 use maxmargin::model::potts::{Potts, PottsGraphs};
 use maxmargin::model::segment::{SegmentChain, Segmentations};
 use maxmargin::model::soft::SoftGraph;
@@ -41,7 +41,7 @@ use maxmargin::{
 /// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
 /// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
-/// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+/// let spec = Spec::from(ChainSpec { shape, loss, kernel: None, rescaling: Default::default() });
 /// let problem = spec.problem(Examples::from(data.sequences), &GroupBounds::default())?;
 /// assert!(matches!(problem.role(), ProblemRole::Plain));
 /// assert!(train(problem.blocks(), &Settings::default())?.certificate.gap <= 0.01);
@@ -163,6 +163,19 @@ impl BuiltProblem {
         Self(Built::Plain(Box::new(problem)))
     }
 
+    /// A problem whose outputs cannot all be tried. Slack rescaling searches with its decoder.
+    fn searched(
+        problem: impl Problem + 'static,
+        rescaling: Rescaling,
+    ) -> Result<Self, ProblemError> {
+        match rescaling {
+            Rescaling::Margin => Ok(Self::plain(problem)),
+            Rescaling::Slack => SlackRescaled::by_search(problem)
+                .map(Self::plain)
+                .map_err(ProblemError::SlackSearch),
+        }
+    }
+
     /// A problem with bounds, if there are any, where it has no place for them itself.
     fn bounded(problem: impl Problem + 'static, bounds: Option<Bounds>) -> Self {
         match bounds {
@@ -225,9 +238,12 @@ impl Spec {
         Ok(match (self, examples) {
             (Self::Chain(spec), Examples::Sequences(data)) => {
                 let chain = Chain::new(spec.shape, data, &spec.loss)?.with_bounds(bounds);
-                match &spec.kernel {
-                    None => BuiltProblem::plain(chain),
-                    Some(own) => BuiltProblem::kernelised(chain, own)?,
+                match (&spec.kernel, spec.rescaling) {
+                    (None, rescaling) => BuiltProblem::searched(chain, rescaling)?,
+                    (Some(own), Rescaling::Margin) => BuiltProblem::kernelised(chain, own)?,
+                    (Some(_), Rescaling::Slack) => {
+                        return Err(ProblemError::SlackBeside("a kernel"));
+                    }
                 }
             }
             (Self::Binary(spec), Examples::Rows(data)) => {
@@ -240,7 +256,10 @@ impl Spec {
             (Self::Multiclass(spec), Examples::Rows(data)) => {
                 let problem = Multiclass::new(spec.shape, data, spec.loss.clone())?;
                 match (&spec.kernel, spec.rescaling) {
-                    (Some(own), _) => BuiltProblem::kernelised(problem, own)?,
+                    (Some(_), Rescaling::Slack) => {
+                        return Err(ProblemError::SlackBeside("a kernel"));
+                    }
+                    (Some(own), Rescaling::Margin) => BuiltProblem::kernelised(problem, own)?,
                     (None, Rescaling::Margin) => BuiltProblem::bounded(problem, bounds),
                     (None, Rescaling::Slack) => {
                         BuiltProblem::bounded(SlackRescaled::new(problem), bounds)
@@ -258,7 +277,8 @@ impl Spec {
             (Self::Matching(spec), Examples::Pairs(data)) => spec.built(data, bounds)?,
             (Self::Matching(spec), Examples::Alignments(data)) => spec.built(data.links, bounds)?,
             (Self::Segment(spec), Examples::Segments(data)) => {
-                BuiltProblem::plain(spec.problem(data)?.with_bounds(bounds))
+                let problem = spec.problem(data)?.with_bounds(bounds);
+                BuiltProblem::searched(problem, spec.rescaling)?
             }
             (spec, _) => return Err(spec.other_kind()),
         })
@@ -286,12 +306,20 @@ impl MultilabelSpec {
     ) -> Result<BuiltProblem, ProblemError> {
         let build = |lambda, rho| SoftGraph::of_labels(&self.shape, &data, &self.loss, lambda, rho);
         if let Some(problem) = self.training.problem(build)? {
+            if self.rescaling == Rescaling::Slack {
+                return Err(ProblemError::SlackBeside("soft constraints"));
+            }
             return Ok(BuiltProblem::soft(problem.with_bounds(bounds)?));
         }
         let problem = self.problem(data)?.with_bounds(bounds);
         match (&self.kernel, self.rescaling) {
-            (Some(own), _) => BuiltProblem::kernelised(problem, own),
+            (Some(_), Rescaling::Slack) => Err(ProblemError::SlackBeside("a kernel")),
+            (Some(own), Rescaling::Margin) => BuiltProblem::kernelised(problem, own),
             (None, Rescaling::Margin) => Ok(BuiltProblem::plain(problem)),
+            // Sets of many labels cannot all be tried.
+            (None, Rescaling::Slack) if self.shape.labels > SetScores::MOST_LABELS => {
+                BuiltProblem::searched(problem, Rescaling::Slack)
+            }
             (None, Rescaling::Slack) => Ok(BuiltProblem::plain(SlackRescaled::new(problem))),
         }
     }
@@ -310,13 +338,19 @@ impl FactorGraphSpec {
     fn built(&self, data: Graphs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
         let build = |lambda, rho| SoftGraph::of_graphs(&self.shape, &data, self.loss, lambda, rho);
         if let Some(problem) = self.training.problem(build)? {
+            if self.rescaling == Rescaling::Slack {
+                return Err(ProblemError::SlackBeside("soft constraints"));
+            }
             return Ok(BuiltProblem::soft(problem.with_bounds(bounds)?));
         }
         let problem = self.problem(data)?.with_bounds(bounds);
-        Ok(match self.rescaling {
-            Rescaling::Margin => BuiltProblem(Built::Graphs(Box::new(problem))),
-            Rescaling::Slack => BuiltProblem::plain(SlackRescaled::new(problem)),
-        })
+        match self.rescaling {
+            Rescaling::Margin => Ok(BuiltProblem(Built::Graphs(Box::new(problem)))),
+            Rescaling::Slack if problem.too_large_to_rank().is_some() => {
+                BuiltProblem::searched(problem, Rescaling::Slack)
+            }
+            Rescaling::Slack => Ok(BuiltProblem::plain(SlackRescaled::new(problem))),
+        }
     }
 }
 
@@ -353,10 +387,12 @@ impl PottsSpec {
         };
         let problem = problem.with_bounds(bounds.map(own).transpose()?)?;
         let build = |lambda, rho| SoftGraph::of_potts(&problem, lambda, rho);
-        Ok(match self.training.problem(build)? {
-            Some(soft) => BuiltProblem::soft(soft),
-            None => BuiltProblem(Built::Potts(Box::new(problem))),
-        })
+        match (self.training.problem(build)?, self.rescaling) {
+            (Some(soft), Rescaling::Margin) => Ok(BuiltProblem::soft(soft)),
+            (Some(_), Rescaling::Slack) => Err(ProblemError::SlackBeside("soft constraints")),
+            (None, Rescaling::Margin) => Ok(BuiltProblem(Built::Potts(Box::new(problem)))),
+            (None, Rescaling::Slack) => BuiltProblem::searched(problem, Rescaling::Slack),
+        }
     }
 }
 
@@ -377,14 +413,14 @@ impl TreeSpec {
         data: TreeExamples,
         bounds: Option<Bounds>,
     ) -> Result<BuiltProblem, ProblemError> {
-        Ok(BuiltProblem::plain(self.problem(data)?.with_bounds(bounds)?))
+        BuiltProblem::searched(self.problem(data)?.with_bounds(bounds)?, self.rescaling)
     }
 }
 
 impl MatchingSpec {
     fn built(&self, data: Pairs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
         let problem = Matching::new(self.shape, data, self.loss)?;
-        Ok(BuiltProblem::plain(problem.with_bounds(bounds)))
+        BuiltProblem::searched(problem.with_bounds(bounds), self.rescaling)
     }
 }
 

@@ -12,7 +12,7 @@ use maxmargin::model::matching::{LinkLoss, MatchingShape};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
-use maxmargin::{Settings, train};
+use maxmargin::{Quality, Settings, train};
 
 fn rows(labels: [&[u32]; 4]) -> Examples {
     let mut rows = LabelledRows::new();
@@ -49,7 +49,13 @@ fn kernel() -> Option<KernelSpec> {
 }
 
 fn chain(kernel: Option<KernelSpec>) -> Spec {
-    ChainSpec { shape: ChainShape::new(2, 2), loss: Hamming::default(), kernel }.into()
+    ChainSpec {
+        shape: ChainShape::new(2, 2),
+        loss: Hamming::default(),
+        kernel,
+        rescaling: Default::default(),
+    }
+    .into()
 }
 
 fn binary(rescaling: Rescaling) -> Spec {
@@ -78,6 +84,7 @@ fn superpixels() -> (Spec, Examples) {
         inference,
         widths: None,
         training: FactorTraining::default(),
+        rescaling: Rescaling::Margin,
     };
     (spec.into(), data.into())
 }
@@ -88,7 +95,13 @@ fn poses() -> (Spec, Examples) {
     let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
     let data = simulation.simulate(&people, &kinds, (0, 1), 4.0).unwrap();
     let (shape, loss) = (kinds.shape(4.0), Default::default());
-    let spec = TreeSpec { shape, loss, kinds: Some(kinds), simulation: Some(simulation) };
+    let spec = TreeSpec {
+        shape,
+        loss,
+        kinds: Some(kinds),
+        simulation: Some(simulation),
+        rescaling: Default::default(),
+    };
     (spec.into(), data.into())
 }
 
@@ -97,24 +110,45 @@ fn alignments() -> (Spec, Examples) {
     let features = AlignmentFeatures::default();
     let data = Alignments::new(pairs.unwrap(), &features).unwrap();
     let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
-    (MatchingSpec { shape, loss, features: Some(features) }.into(), data.into())
+    (
+        MatchingSpec { shape, loss, features: Some(features), rescaling: Default::default() }
+            .into(),
+        data.into(),
+    )
+}
+
+/// The same with slack rescaling.
+fn slack(mut spec: Spec) -> Spec {
+    *match &mut spec {
+        Spec::Chain(own) => &mut own.rescaling,
+        Spec::Binary(own) => &mut own.rescaling,
+        Spec::Multiclass(own) => &mut own.rescaling,
+        Spec::Multilabel(own) => &mut own.rescaling,
+        Spec::FactorGraph(own) => &mut own.rescaling,
+        Spec::Potts(own) => &mut own.rescaling,
+        Spec::Tree(own) => &mut own.rescaling,
+        Spec::Matching(own) => &mut own.rescaling,
+        Spec::Segment(own) => &mut own.rescaling,
+    } = Rescaling::Slack;
+    spec
 }
 
 /// Every kind but factor graphs, with the role of its problem.
 fn cases() -> Vec<(Spec, Examples, &'static str)> {
-    let (margin, slack) = (Rescaling::Margin, Rescaling::Slack);
+    let margin = Rescaling::Margin;
     let decoding = || FactorTraining::Decoding;
     let soft = FactorTraining::from(SoftSpec { lambda: 0.1, ..SoftSpec::new(1.0) });
     let mut cases = vec![
         (chain(None), sequences(), "plain"),
+        (slack(chain(None)), sequences(), "plain"),
         (chain(kernel()), sequences(), "kernel"),
         (binary(margin), single(), "plain"),
-        (binary(slack), single(), "plain"),
+        (slack(binary(margin)), single(), "plain"),
         (multiclass(margin, None), single(), "plain"),
-        (multiclass(slack, None), single(), "plain"),
+        (slack(multiclass(margin, None)), single(), "plain"),
         (multiclass(margin, kernel()), single(), "kernel"),
         (multilabel(margin, None, decoding()), sets(), "plain"),
-        (multilabel(slack, None, decoding()), sets(), "plain"),
+        (slack(multilabel(margin, None, decoding())), sets(), "plain"),
         (multilabel(margin, kernel(), decoding()), sets(), "kernel"),
         (multilabel(margin, None, soft), sets(), "soft"),
     ];
@@ -126,6 +160,7 @@ fn cases() -> Vec<(Spec, Examples, &'static str)> {
             _ => unreachable!("these are not among them"),
         };
         cases.push((spec.clone(), plain, "plain"));
+        cases.push((slack(spec.clone()), data.clone(), "plain"));
         cases.push((spec, data, "plain"));
     }
     cases
@@ -148,6 +183,30 @@ fn every_problem_can_be_trained_and_its_model_measured() {
         assert!(errors.parts.wrong <= errors.parts.all && errors.parts.all > 0, "{spec:?}");
         assert_eq!(errors.parts.wrong == 0, errors.examples.wrong == 0, "{spec:?}: {errors:?}");
     }
+}
+
+#[test]
+fn slack_rescaling_states_what_it_proves_or_is_refused() {
+    for (spec, examples, role) in cases() {
+        let problem = slack(spec.clone()).problem(examples, &GroupBounds::default());
+        if role != "plain" {
+            let error = problem.expect_err("a refusal").to_string();
+            assert!(error.starts_with("slack rescaling does not go with"), "{spec:?}: {error}");
+            continue;
+        }
+        let problem = problem.unwrap();
+        let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+        let c = train(problem.blocks(), &settings).unwrap().certificate;
+        // Few outputs are all tried.
+        let tries_all = matches!(spec, Spec::Binary(_) | Spec::Multiclass(_) | Spec::Multilabel(_));
+        let expected = if tries_all { Quality::Exact } else { Quality::Heuristic };
+        assert_eq!((c.quality, c.missed.is_some()), (expected, !tries_all), "{spec:?}");
+    }
+    let (spec, data) = superpixels();
+    let Spec::Potts(mut own) = slack(spec) else { unreachable!("it is a graph") };
+    own.inference = PottsInference::Lp;
+    let error = Spec::from(own).problem(data, &GroupBounds::default()).unwrap_err().to_string();
+    assert!(error.contains("a search needs corners that are outputs"), "{error}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn data() -> Dataset {
 
 fn spec(data: &Dataset) -> ChainSpec {
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
-    ChainSpec { shape, loss: Hamming::default(), kernel: None }
+    ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() }
 }
 
 fn trained(data: &Dataset, bounds: GroupBounds, scaling: Option<Scaling>) -> Model {

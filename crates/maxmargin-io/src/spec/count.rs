@@ -115,7 +115,12 @@ mod tests {
 
     fn chain(labels: usize, attributes: usize) -> Spec {
         let shape = ChainShape::new(labels, attributes);
-        Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None })
+        Spec::from(ChainSpec {
+            shape,
+            loss: Hamming::default(),
+            kernel: None,
+            rescaling: Default::default(),
+        })
     }
 
     #[test]

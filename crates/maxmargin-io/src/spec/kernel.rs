@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let support = Support::new([vec![(0, 1.0)], vec![(3, 0.5)]])?;
 /// let kernel = Some(KernelSpec { kernel: Kernel::Rbf { gamma: 0.5 }, bytes: 1 << 20, support });
-/// let spec = ChainSpec { shape: ChainShape::new(3, 10), loss: Hamming::default(), kernel };
+/// let spec = ChainSpec { shape: ChainShape::new(3, 10), loss: Hamming::default(), kernel, rescaling: Default::default() };
 /// assert_eq!(spec.scoring_shape(), ChainShape::new(3, 2));
 /// let spec = Spec::from(spec);
 /// assert_eq!((spec.attributes(), spec.groups()[0].name.as_str()), (10, "coefficients"));

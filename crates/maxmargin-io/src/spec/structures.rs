@@ -1,6 +1,6 @@
 //! Graphs, trees and matchings, which know how their features are made.
 
-use super::{FactorTraining, Spec};
+use super::{FactorTraining, Rescaling, Spec};
 use crate::alignment::AlignmentFeatures;
 use crate::model::ModelError;
 use crate::pose::{PoseKinds, PoseSimulation};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// let inference = PottsInference::Auto;
 /// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
 /// let training = Default::default();
-/// let spec = Spec::from(PottsSpec { shape, loss, inference, widths, training });
+/// let spec = Spec::from(PottsSpec { shape, loss, inference, widths, training, rescaling: Default::default() });
 /// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct PottsSpec {
     /// How its weights are found.
     #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
     pub training: FactorTraining,
+    /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
 }
 
 /// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].
@@ -50,7 +53,7 @@ pub struct PottsSpec {
 /// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
 /// let (shape, loss) = (kinds.shape(4.0), Default::default());
 /// let (kinds, simulation) = (Some(kinds), Some(simulation));
-/// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation });
+/// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation, rescaling: Default::default() });
 /// assert_eq!(spec.kind(), "tree");
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
@@ -66,6 +69,9 @@ pub struct TreeSpec {
     /// How score maps are simulated; nothing if they were made elsewhere, so that no file of ours can
     /// give them.
     pub simulation: Option<PoseSimulation>,
+    /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
 }
 
 /// Links between words: see [`maxmargin::model::matching`].
@@ -77,7 +83,7 @@ pub struct TreeSpec {
 /// let features = AlignmentFeatures::default();
 /// let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
 /// let features = Some(features);
-/// let spec = Spec::from(MatchingSpec { shape, loss, features });
+/// let spec = Spec::from(MatchingSpec { shape, loss, features, rescaling: Default::default() });
 /// assert_eq!((spec.kind(), spec.dim()), ("matching", 27));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,6 +96,9 @@ pub struct MatchingSpec {
     /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
     /// can give them.
     pub features: Option<AlignmentFeatures>,
+    /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
 }
 
 impl TreeSpec {

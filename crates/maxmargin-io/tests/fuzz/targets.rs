@@ -150,7 +150,8 @@ fn chain(settings: &Settings) -> Training {
         .expect("sequences");
     let data = read_training(reader).expect("sequences");
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
-    let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    let spec =
+        ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
     trained(&data, spec, data.sequences.clone().into(), settings)
 }
 

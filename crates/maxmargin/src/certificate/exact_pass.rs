@@ -214,7 +214,9 @@ pub(crate) fn from_readings(
 
 /// How much larger than its readings the risk can be, if every oracle knows what it may have missed.
 pub(crate) fn missed_in(shares: &Shares, readings: &[BlockReading]) -> Option<f64> {
-    shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed()?)).sum()
+    let terms = shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed()?));
+    // A search with a decoder that is itself a heuristic knows no bound.
+    terms.sum::<Option<f64>>().filter(|missed| missed.is_finite())
 }
 
 /// The certificate of weights w within their bounds and a dual point α with the value `dual`, from an exact

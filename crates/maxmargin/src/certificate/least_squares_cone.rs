@@ -54,6 +54,11 @@ impl NearestInCone {
         &self.residual
     }
 
+    /// All generators so far.
+    pub(crate) fn generators(&self) -> impl Iterator<Item = &SparseVec> {
+        self.generators.iter()
+    }
+
     /// The coordinates in which the residual may differ from 0.
     pub(crate) fn touched(&self) -> &[u32] {
         &self.touched

@@ -21,6 +21,7 @@ use crate::problem::Blocks;
 use crate::problem::bounds::Bounds;
 use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
+use crate::util::rng::Rng;
 
 /// The answer of [`find_outputs`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +38,15 @@ pub(crate) enum Membership {
 /// not, the point is made of so many outputs that the search would take too long.
 const MOST_CALLS: usize = 1000;
 const PATIENCE: usize = 50;
+
+/// A heuristic is called less often where there are many features and examples, so that all searches together take about
+/// this many operations: most of its points stay unproven there, and an audit must come to an end.
+const MOST_WORK: usize = 2_000_000_000;
+const LEAST_CALLS: usize = 5;
+
+/// How often in a row a heuristic may be asked in directions nearby without success, and how far these are off.
+const MOST_FRUITLESS: usize = 40;
+const NOISE: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
 
 /// If the loss matters less than this in a direction, plain decoding finds its best output.
 const LOSS_MATTERS: f64 = 1e-9;
@@ -65,26 +75,45 @@ pub(crate) fn find_outputs(
     // Start with the cone of the truth and that output.
     let target = target.scaled(&units, w.len());
     let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
-    let mut direction = Direction { dense: vec![0.0; w.len() + 2], touched: Vec::new() };
+    let mut direction = Direction::new(w.len());
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
     cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
     leave_open(&mut cone, problem.bounds(), w.len());
     let mut before = f64::INFINITY;
-    for call in 0..MOST_CALLS {
+    let (mut calls, mut fruitless, mut is_stuck) = (0, 0, false);
+    let most_calls = match problem.quality() {
+        Quality::Heuristic => {
+            let size = problem.dim().saturating_mul(problem.examples()).max(1);
+            (MOST_WORK / size).clamp(LEAST_CALLS, MOST_CALLS)
+        }
+        _ => MOST_CALLS,
+    };
+    while calls < most_calls {
         // Is the nearest point of the cone near enough, and does the search still make progress?
         let distance = cone.distance_sq().sqrt();
         if distance <= slack {
             return Membership::Inside;
         }
-        if call % PATIENCE == 0 {
-            if distance > 0.5 * before {
-                return Membership::Unknown;
-            }
+        if calls % PATIENCE == 0 {
+            is_stuck |= distance > 0.5 * before;
             before = distance;
         }
+        if std::mem::take(&mut is_stuck) {
+            // An oracle that does not always find the best output may find one that is good enough if it is asked
+            // for fewer outputs, or in a direction nearby.
+            match &mut direction.rng {
+                _ if problem.quality() != Quality::Heuristic => return Membership::Unknown,
+                None => direction.stay_within(&target, cone.generators()),
+                Some(_) if fruitless == MOST_FRUITLESS => return Membership::Unknown,
+                Some(_) => fruitless += 1,
+            }
+        }
+        calls += 1;
         // Ask the oracle in the direction of the residual.
         direction.follow(&cone, problem.bounds());
-        direction.find_best(i, &units, &mut w, scratch);
+        let noise = if fruitless == 0 { 0.0 } else { NOISE[fruitless / 2 % NOISE.len()] };
+        let is_fenced = fruitless % 2 == 0;
+        direction.find_best(i, (&units, noise, is_fenced), &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
         let newest = column.scaled(&units, w.len());
         // No output goes further in this direction than the newest one. Does the target?
@@ -95,9 +124,8 @@ pub(crate) fn find_outputs(
             return Membership::Outside(ahead / direction.length());
         }
         let nearer = cone.extend(newest);
-        if !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer) {
-            return Membership::Unknown;
-        }
+        is_stuck = !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer);
+        fruitless = if is_stuck { fruitless } else { 0 };
     }
     Membership::Unknown
 }
@@ -187,9 +215,42 @@ fn leave_open(cone: &mut NearestInCone, bounds: Option<&Bounds>, dim: usize) -> 
 struct Direction {
     dense: Vec<f64>,
     touched: Vec<usize>,
+    /// If outputs shall stay within the features of the target: the sign of the weight that keeps them from leaving by
+    /// each feature, 0 for those of the target.
+    fence: Vec<f64>,
+    /// Draws directions nearby, once outputs stay within the features of the target.
+    rng: Option<Rng>,
 }
 
+/// How much more the features of a fence weigh than others.
+const FENCE: f64 = 1e4;
+
 impl Direction {
+    fn new(dim: usize) -> Self {
+        Self { dense: vec![0.0; dim + 2], touched: Vec::new(), fence: Vec::new(), rng: None }
+    }
+
+    /// Looks for outputs without features that the target does not have. Where features are counts, the target is made
+    /// of such outputs only: relative to the truth they have no less of what the truth has, and no more of anything
+    /// else. What the truth has is taken from the outputs known so far. An oracle that is asked so still finds outputs,
+    /// so nothing is lost if features are no counts.
+    fn stay_within<'a>(&mut self, target: &SparseVec, known: impl Iterator<Item = &'a SparseVec>) {
+        let dim = self.dense.len() - 2;
+        self.rng = Some(Rng::new(0));
+        self.fence = vec![-1.0; dim];
+        let features = |vector: &'a SparseVec| vector.entries().iter();
+        for &(at, x) in known.flat_map(features).filter(|&&(at, _)| (at as usize) < dim) {
+            if x < 0.0 {
+                self.fence[at as usize] = 1.0;
+            }
+        }
+        for &(at, x) in target.entries().iter().filter(|&&(at, _)| (at as usize) < dim) {
+            if x != 0.0 {
+                self.fence[at as usize] = 0.0;
+            }
+        }
+    }
+
     fn follow(&mut self, cone: &NearestInCone, bounds: Option<&Bounds>) {
         self.touched.drain(..).for_each(|at| self.dense[at] = 0.0);
         self.touched.extend(cone.touched().iter().map(|&at| at as usize));
@@ -210,7 +271,14 @@ impl Direction {
     }
 
     /// Finds the output that goes furthest in this direction; it is the corner in the scratch.
-    fn find_best(&self, i: usize, units: &Units, w: &mut [f64], scratch: &mut Scratch<'_>) {
+    /// With noise, it is one nearby.
+    fn find_best(
+        &mut self,
+        i: usize,
+        (units, noise, is_fenced): (&Units, f64, bool),
+        w: &mut [f64],
+        scratch: &mut Scratch<'_>,
+    ) {
         let dim = w.len();
         let of_loss = self.dense[dim] / units.loss;
         let features = || self.touched.iter().copied().filter(|&at| at < dim);
@@ -218,13 +286,25 @@ impl Direction {
         let with_loss = of_loss > LOSS_MATTERS * length / units.feature;
         let scale = if with_loss { of_loss * units.feature } else { units.feature };
         features().for_each(|at| w[at] = self.dense[at] / scale);
+        if let (Some(rng), true) = (&mut self.rng, noise > 0.0) {
+            let typical = length / (scale * (1.0 + features().count() as f64).sqrt());
+            features().for_each(|at| w[at] += noise * typical * (2.0 * rng.unit_f64() - 1.0));
+        }
+        if is_fenced && !self.fence.is_empty() {
+            let largest = w.iter().fold(1.0 / units.feature, |most: f64, w| most.max(w.abs()));
+            let fenced = w.iter_mut().zip(&self.fence).filter(|(_, sign)| **sign != 0.0);
+            fenced.for_each(|(w, sign)| *w = FENCE * largest * sign);
+        }
         if with_loss {
             scratch.find_corner(i, w);
         } else {
             scratch.find_corner_without_loss(i, w);
         }
         scratch.describe_corner(i);
-        features().for_each(|at| w[at] = 0.0);
+        match self.fence.is_empty() {
+            true => features().for_each(|at| w[at] = 0.0),
+            false => w.fill(0.0),
+        }
     }
 }
 
@@ -233,7 +313,6 @@ mod tests {
     use super::*;
     use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
     use crate::problem::{Problem, ProblemExt};
-    use crate::util::rng::Rng;
 
     #[test]
     fn mixtures_of_tree_states_are_inside() {

@@ -15,10 +15,11 @@ use maxmargin::inference::Inference;
 use maxmargin::model::potts::PottsInference;
 use maxmargin::problem::{Accuracy, Search, SlackSearchError};
 use maxmargin::{
-    Caching, Direction, Order, Problem, Quality, Rng, Settings, SettingsRecord, SlackRescaled,
-    SparseVec, audit, train,
+    Caching, Direction, Order, PointCheck, Problem, Quality, Rng, Settings, SettingsRecord,
+    SlackRescaled, SparseVec, audit, train,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 
 /// Every ψ(y) times L(y).
 fn rescaled(dense: &Enumerated) -> Enumerated {
@@ -210,6 +211,26 @@ trait OracleValue {
 impl OracleValue for SlackRescaled<Enumerated, Search> {
     fn oracle_value(&self, y: usize) -> f64 {
         1.0 - self.inner().blocks[0].corners[y].0[0]
+    }
+}
+
+/// The search does not find all outputs again that a point is made of in the direction of the residual alone.
+#[test]
+fn points_of_a_search_are_proven_to_be_mixtures() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for lambda in [0.01, 0.1, 0.1, 0.3, 0.3, 1.0, 1.0, 1.0] {
+        let case = tieless_chain().new_tree(&mut runner).unwrap().current();
+        let problem = SlackRescaled::by_search(case.build()).unwrap();
+        let settings = Settings { lambda: Some(lambda), tolerance: 1e-4, ..bcfw() };
+        let solution = train(&problem, &settings).unwrap();
+        let found = audit(&problem, lambda, &solution.weights, &solution.dual, 1e-9, 1).unwrap();
+        assert_eq!(found.point, PointCheck::Feasible, "λ = {lambda}, {case:?}");
+        assert_eq!(found.certificate.missed, solution.certificate.missed);
+        // No outputs make up a point that promises more.
+        let mut forged = solution.dual.clone();
+        forged.blocks[0].loss += 0.1;
+        let found = audit(&problem, lambda, &solution.weights, &forged, 1e-9, 1);
+        assert!(found.is_err() || found.is_ok_and(|found| found.certificate.missed.is_none()));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::TalkArgs;
 use crate::commands::{print, print_json};
 use crate::screen::wrapped;
 use anyhow::Result;
-use maxmargin::{Breakpoint, Path, PathKind, Status};
+use maxmargin::{Breakpoint, Path, PathKind, Quality, Status};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -114,6 +114,10 @@ impl Outcome {
                 self.grid_in_words()
             }
         };
+        let is_heuristic = |b: &Breakpoint| b.certificate.quality == Quality::Heuristic;
+        if self.path.breakpoints.iter().any(is_heuristic) {
+            text.push_str("Decoding was a heuristic: true gaps may be larger.\n");
+        }
         if let Some(error) = self.least_error() {
             let lambda = self.best().certificate.lambda;
             let _ =
@@ -136,6 +140,13 @@ impl Outcome {
                 "{count} breakpoints: the duality gap is at most {epsilon} for {}.\n",
                 self.range_in_words()
             ),
+            false if self.path.breakpoints.iter().all(|b| b.status == Status::Converged) => {
+                format!(
+                    "{count} breakpoints: by what decoding has found, the duality gap is at most {:.6} for {}.\n",
+                    self.path.largest_gap(),
+                    self.range_in_words()
+                )
+            }
             false => format!(
                 "{count} breakpoints, the last of which did not converge: the largest duality gap \
                  is {:.6}.\n",
