@@ -15,7 +15,7 @@ from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
 from ._class_weight import class_weights
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
-from ._labels import Labels, as_classes, label_array
+from ._labels import Labels, as_classes, label_array, plain_label
 from ._settings import group_bounds, rescaling_name, threads
 from ._types import (
     Cache,
@@ -296,11 +296,6 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             right += weight * sum(plain_label(a) == b for a, b in pairs)
             whole += weight * len(states)
         return right / whole if whole else 1.0
-
-
-def plain_label(label: Any) -> Any:
-    """NumPy's numbers and texts as Python's own."""
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def plain_list(labels: Any) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._certificate import Certificate
+from ._certificate import Certificate, Pruning
 from ._graph import NodeLabels
 from ._inputs import one_each
 from ._pairwise import GraphSVM
@@ -267,6 +267,26 @@ backend, verbose, callback, options
         X = list(X)
         extra = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._fitted().verify(self._graphs(X), self._flat(X, y), **extra)
+
+    def prune(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        cost: float | str | None = None,
+        keep: float | None = None,
+        below: float | None = None,
+    ) -> Pruning:
+        """Sets small weights to zero, as :meth:`GraphSVM.prune` does."""
+        X = list(X)
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        data = self._graphs(X), self._flat(X, y)
+        return self._fitted().prune(*data, cost=cost, keep=keep, below=below, **extra)
+
+    def to_report(self, path: PathLike, title: str | None = None) -> None:
+        """Writes a self-contained HTML page about the training."""
+        self._fitted().to_report(path, title)
 
     def save(self, path: PathLike, *, dual: bool = True) -> None:
         """Writes ``estimator_`` to a file; ``maxmargin.load`` reads it as a model of graphs."""

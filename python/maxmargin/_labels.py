@@ -37,7 +37,7 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     """
     # There may be many labels, but few are distinct.
     try:
-        distinct: list[Any] = list(dict.fromkeys(map(_plain, dict.fromkeys(labels))))
+        distinct: list[Any] = list(dict.fromkeys(map(plain_label, dict.fromkeys(labels))))
     except TypeError as error:
         raise TypeError(f"labels must be hashable: {error}") from None
     if any(isinstance(label, float) and label != label for label in distinct):
@@ -67,7 +67,7 @@ def label_array(labels: list[Any]) -> np.ndarray:
     return array
 
 
-def _plain(label: Any) -> Hashable:
+def plain_label(label: Any) -> Any:
     """NumPy's numbers and texts as Python's own, which hash and print alike."""
     return label.item() if isinstance(label, np.generic) else label
 
@@ -77,13 +77,13 @@ class Labels:
 
     def __init__(self, classes: np.ndarray) -> None:
         self.classes = classes
-        self.index = {_plain(label): number for number, label in enumerate(classes)}
+        self.index = {plain_label(label): number for number, label in enumerate(classes)}
 
     def names(self) -> list[str]:
         """Labels as model files name them."""
-        names = [str(_plain(label)) for label in self.classes]
+        names = [str(plain_label(label)) for label in self.classes]
         if len(set(names)) < len(names):
-            names = [repr(_plain(label)) for label in self.classes]
+            names = [repr(plain_label(label)) for label in self.classes]
         return names
 
     def alphabet(self) -> native.Alphabet:

@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import Prepared, check_n, lead, total
 from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
-from ._labels import Labels, as_classes, label_array, loaded_classes
+from ._labels import Labels, as_classes, label_array, loaded_classes, plain_label
 from ._settings import group_bounds, rescaling_name, threads
 from ._types import ClassWeight, OnInterrupt, Rescaling
 
@@ -383,7 +383,7 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
     def _allowed(self, known: Any) -> list[bool]:
         """Which states agree with what is known of a node."""
         states = self.classes_.tolist()
-        known = known.item() if isinstance(known, np.generic) else known
+        known = plain_label(known)
         if known is None:
             return [True] * len(states)
         if isinstance(known, (set, frozenset)):

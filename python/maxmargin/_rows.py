@@ -25,7 +25,7 @@ from ._base import BaseSVM, Prepared, check_n, total
 from ._class_weight import class_weights
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
-from ._labels import Labels, as_classes, from_arrow, loaded_classes
+from ._labels import Labels, as_classes, from_arrow, loaded_classes, plain_label
 from ._settings import group_bounds, number, rescaling_name, threads
 from ._types import (
     Cache,
@@ -242,7 +242,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labels of at least 2 classes, but the data have "
-                f"one class: {self.classes_[0]!r}"
+                f"one class: {plain_label(self.classes_[0])!r}"
             )
 
     def _spec(self, attributes: int) -> dict[str, Any]:

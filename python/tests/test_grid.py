@@ -134,6 +134,10 @@ def test_the_certificate_says_what_it_is_worth(pairwise, labels, kind, quality, 
     assert np.array_equal(again.coef_, model.coef_)
     model.save(tmp_path / "model.safetensors")
     assert isinstance(maxmargin.load(tmp_path / "model.safetensors"), kind)
+    model.to_report(tmp_path / "page.html")
+    assert "</html>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    before = model.certificate_.primal
+    assert model.prune(X, y, keep=0.9).cost == pytest.approx(model.certificate_.primal - before)
 
 
 def test_what_is_wrong_is_said():
