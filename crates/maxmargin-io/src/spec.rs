@@ -26,8 +26,21 @@ use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::model::segment::SegmentShape;
 use serde::ser::Error as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+
+/// The names of all kinds.
+const KINDS: [&str; 9] = [
+    "chain",
+    "binary",
+    "multiclass",
+    "multilabel",
+    "factor-graph",
+    "graph",
+    "tree",
+    "matching",
+    "segment",
+];
 
 /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
 /// it was trained with. Enough to build the problem again, given the data.
@@ -41,8 +54,7 @@ use serde_json::{Map, Value};
 /// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
 /// assert_eq!(spec.groups()[1].name, "transition");
 /// ```
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Spec {
     /// Sequences of labels.
@@ -56,7 +68,6 @@ pub enum Spec {
     /// States of the variables of factor graphs.
     FactorGraph(FactorGraphSpec),
     /// Labels of the nodes of graphs.
-    #[serde(rename = "graph")]
     Potts(PottsSpec),
     /// Places of the parts of trees.
     Tree(Box<TreeSpec>),
@@ -74,7 +85,36 @@ impl Serialize for Spec {
     }
 }
 
+/// Reads the same, likewise.
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_object(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 impl Spec {
+    fn from_object(mut object: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        use serde::de::Error as ReadError;
+        let kind = match object.remove("kind") {
+            Some(Value::String(kind)) => kind,
+            Some(_) => return Err(ReadError::custom("`kind` is not a text")),
+            None => return Err(ReadError::missing_field("kind")),
+        };
+        let fields = Value::Object(object);
+        Ok(match kind.as_str() {
+            "chain" => Self::Chain(serde_json::from_value(fields)?),
+            "binary" => Self::Binary(serde_json::from_value(fields)?),
+            "multiclass" => Self::Multiclass(serde_json::from_value(fields)?),
+            "multilabel" => Self::Multilabel(serde_json::from_value(fields)?),
+            "factor-graph" => Self::FactorGraph(serde_json::from_value(fields)?),
+            "graph" => Self::Potts(serde_json::from_value(fields)?),
+            "tree" => Self::Tree(serde_json::from_value(fields)?),
+            "matching" => Self::Matching(serde_json::from_value(fields)?),
+            "segment" => Self::Segment(serde_json::from_value(fields)?),
+            _ => return Err(ReadError::unknown_variant(&kind, &KINDS)),
+        })
+    }
+
     fn to_object(&self) -> Result<Map<String, Value>, serde_json::Error> {
         let fields = match self {
             Self::Chain(own) => serde_json::to_value(own),
