@@ -1,6 +1,7 @@
 //! The result of a run depends only on the problem and the settings, on every machine and with any number
 //! of threads.
 
+use crate::checkpoints::every_baseline;
 use crate::common::bits::{bits, fingerprint, random_chain, tokens};
 use crate::common::problems::{ViaPsi, Watched};
 use crate::common::{audit_of, bcfw, in_batches, reference};
@@ -10,9 +11,9 @@ use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{self, FactorGraph, Graphs};
 use maxmargin::problem::{Abilities, Batched};
 use maxmargin::{
-    Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem, Rng,
-    Settings, SettingsRecord, Solver, SparseVec, Step, audit, forward_problem, lambda_grid,
-    regularization_path, train,
+    Average, Bounded, Bounds, Caching, Direction, DualPoint, GridSettings, GridStart, Order,
+    PackedVec, Path, PathSettings, Problem, Rng, Settings, SettingsRecord, Solver, SparseVec, Step,
+    Trainer, audit, forward_problem, lambda_grid, regularization_path, train,
 };
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -347,4 +348,38 @@ fn an_oracle_may_be_parallel_inside() {
     });
     let same = wait.recv_timeout(Duration::from_secs(10)).expect("a deadlock, or a panic");
     assert!(same);
+}
+
+/// The engine packs the points of blocks where they are large together. A run has the same bits whether it starts at
+/// packed or at plain points.
+#[test]
+fn packed_points_do_not_change_runs() {
+    fn check<P: Problem>(problem: &P, methods: impl Iterator<Item = Settings>) {
+        for settings in methods {
+            let run = |start: DualPoint| {
+                let trainer = Trainer::new(settings.clone()).start_from(start);
+                fingerprint(&trainer.train(problem).unwrap())
+            };
+            let plain = DualPoint::at_truth(problem);
+            let mut packed = plain.clone();
+            for block in &mut packed.blocks {
+                block.parts = PackedVec::from(block.parts.unpacked());
+            }
+            assert_eq!(run(packed), run(plain), "{settings:?}");
+        }
+    }
+    let chain = random_chain(30, 3, 3);
+    // The sweeps of the baselines cannot start from a dual point.
+    let starts_from_points = |settings: &Settings| {
+        matches!(
+            settings.record().solver,
+            Solver::FrankWolfe | Solver::BlockCoordinate | Solver::NSlack | Solver::OneSlack
+        )
+    };
+    let methods = || every_method().into_iter().chain(every_baseline()).filter(starts_from_points);
+    check(&tokens(&random_chain(15, 4, 2)), methods().step_by(3));
+    let (d, few) = (chain.dim(), methods().step_by(7));
+    let bounds = Bounds::none(d).with(0..d, -0.02, 0.03).unwrap();
+    check(&Bounded::new(chain.clone(), bounds), few);
+    check(&chain, methods().step_by(3));
 }
