@@ -7,8 +7,9 @@
 //! DATA are `ocr`, `conll`, `poses` and `alignments`, all of them unless some are named. λ is that of `train`, by the
 //! scale of features and losses. Examples are dealt out to shards like cards, or in neighbours with `--neighbours`. A
 //! round is one exact pass and PASSES passes of every shard. *Bytes* are those of w to all shards and of their
-//! proposals back; *local* has the processor's seconds of all shards together in a round, and *driver* those of the
-//! quadratic program. The clock does not matter, so a busy machine gives the same table, but for the seconds.
+//! proposals back, if w is sent in full; *local* has the processor's seconds of all shards together in a round, and *driver* those of the
+//! quadratic program. Rounds end at `--until`. *kB/example* is what the process has grown by from before the shards were made
+//! until the end (on Linux; name one K, since memory that was given back is used again). The clock does not matter, so a busy machine gives the same table, but for the seconds.
 
 use anyhow::{Result, bail};
 use clap::Parser;
@@ -33,6 +34,9 @@ struct Args {
     /// Passes of a round, after the exact one
     #[arg(long, default_value_t = 5)]
     passes: usize,
+    /// End at this share of the objective
+    #[arg(long, default_value_t = 0.01)]
+    until: f64,
     /// Only so many examples
     #[arg(long)]
     limit: Option<usize>,
@@ -58,10 +62,9 @@ fn main() -> Result<()> {
         println!("\n## {name}: {n} examples, λ = {lambda:.4e}, {passes} passes in a round\n");
         let shares = SHARES.map(|share| format!("{} %", 100.0 * share)).join(" | ");
         println!(
-            "| K | {shares} | gap after {} rounds | calls/n | kB in a round | local, s | driver, s |",
-            args.rounds
+            "| K | {shares} | rounds | gap | dual | calls/n | kB in a round | local, s | driver, s | kB/example |"
         );
-        println!("{}|", "|---".repeat(SHARES.len() + 6));
+        println!("{}|", "|---".repeat(SHARES.len() + 9));
         for &workers in &args.workers {
             println!("{}", row(&training, lambda, workers.min(n), &args)?);
         }
@@ -90,6 +93,7 @@ fn read(name: &str, args: &Args) -> Result<Option<Training>> {
 /// One row of the table.
 fn row(training: &Training, lambda: f64, workers: usize, args: &Args) -> Result<String> {
     let n = training.examples.len();
+    let before = resident_bytes();
     let shard_of = |i: usize| if args.neighbours { i * workers / n } else { i % workers };
     let mut built = Vec::new();
     for shard in 0..workers {
@@ -107,19 +111,24 @@ fn row(training: &Training, lambda: f64, workers: usize, args: &Args) -> Result<
     let mut coordinator = Coordinator::new(lambda, vec![0.0; d], bounds);
     let effort = Effort::among(workers, args.passes);
     let (mut local, mut driver, mut bytes, mut calls) = (0.0, 0.0, 0, 0);
-    let mut gaps = Vec::new();
+    let (mut gaps, mut rounds) = (Vec::new(), 0);
     for round in 1..=args.rounds {
         let begin = processor_seconds();
         let mut proposals = Vec::new();
         for shard in &mut shards {
             proposals.push(shard.propose(round, coordinator.sum(), effort)?);
         }
-        local += processor_seconds() - begin;
+        let worked = processor_seconds() - begin;
         let readings: Vec<_> = proposals.iter().map(|proposal| proposal.reading).collect();
         if round > 1 {
             let read = coordinator.certificate(&readings)?;
             gaps.push(read.gap / read.primal);
+            if read.gap <= args.until * read.primal {
+                break;
+            }
         }
+        local += worked;
+        rounds = round;
         bytes += workers * d * size_of::<f64>() + proposals.iter().map(bytes_of).sum::<usize>();
         calls = proposals.iter().map(|proposal| proposal.oracle_calls).sum::<u64>();
         let begin = processor_seconds();
@@ -135,21 +144,32 @@ fn row(training: &Training, lambda: f64, workers: usize, args: &Args) -> Result<
         readings.push(shard.check(coordinator.sum())?);
     }
     let last = coordinator.certificate(&readings)?;
-    gaps.push(last.gap / last.primal);
+    if gaps.len() < rounds as usize {
+        gaps.push(last.gap / last.primal);
+    }
     let reached = SHARES.map(|share| {
         let there = gaps.iter().position(|gap| *gap <= share);
         there.map_or("–".to_owned(), |at| (at + 1).to_string())
     });
-    let each = args.rounds as f64;
+    let each = rounds.max(1) as f64;
+    let memory = resident_bytes().saturating_sub(before) as f64 / 1e3 / n as f64;
     Ok(format!(
-        "| {workers} | {} | {:.4} | {:.0} | {:.1} | {:.3} | {:.3} |",
+        "| {workers} | {} | {rounds} | {:.4} | {:.4} | {:.0} | {:.1} | {:.3} | {:.3} | {memory:.1} |",
         reached.join(" | "),
         last.gap / last.primal,
+        last.dual,
         calls as f64 / n as f64,
         bytes as f64 / 1e3 / each,
         local / each,
         driver / each,
     ))
+}
+
+/// The memory that this process has now.
+fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let resident = pages.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    4096 * resident.unwrap_or(0)
 }
 
 /// The bytes of a proposal.
