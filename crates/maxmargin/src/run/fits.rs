@@ -28,14 +28,13 @@ pub(crate) struct Fitting<'a> {
     /// Passes and visits that were made.
     pub(crate) passes: u64,
     pub(crate) visits: u64,
-    pub(crate) blocks: &'a [Block],
 }
 
 impl<'a> Fitting<'a> {
     pub(crate) fn of(run: &'a Run<'_, '_>) -> Self {
-        let (problem, blocks) = (run.problem, &run.state.blocks[..]);
+        let problem = run.problem;
         let (n, dim) = (problem.examples(), problem.dim());
-        Self { problem, n, dim, passes: run.totals.passes, visits: run.totals.visits, blocks }
+        Self { problem, n, dim, passes: run.totals.passes, visits: run.totals.visits }
     }
 
     /// Whether there is one finite number for each weight.
@@ -50,8 +49,12 @@ impl<'a> Fitting<'a> {
 
     /// Whether there is a point for each block.
     pub(crate) fn are_points(&self, blocks: &[Block]) -> bool {
-        self.are_of_blocks(blocks)
-            && (0..).zip(blocks).all(|(i, block)| is_point(self.problem, i, block))
+        self.are_of_blocks(blocks) && (0..).zip(blocks).all(|(i, block)| self.is_point(i, block))
+    }
+
+    /// Whether this is a point of block `i`.
+    pub(crate) fn is_point(&self, i: usize, block: &Block) -> bool {
+        is_point(self.problem, i, block)
     }
 
     /// Whether these are the parts of a point of block `i`, relative to the truth, and its loss.

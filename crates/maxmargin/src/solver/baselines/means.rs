@@ -35,7 +35,7 @@ impl Means {
 
     pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
         let is_sum = |(sum, count): (&Block, &u32)| {
-            sum.parts.is_normalised() && (*count > 0 || sum.parts.is_empty())
+            sum.parts.is_normalised() && (*count > 0 || (sum.parts.is_empty() && sum.loss == 0.0))
         };
         to.are_of_blocks(&self.sums)
             && to.are_of_blocks(&self.counts)

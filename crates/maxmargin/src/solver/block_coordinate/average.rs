@@ -55,8 +55,22 @@ impl Averager {
         to.are_of_blocks(&self.sums)
             && to.are_of_blocks(&self.since)
             && self.since.iter().all(|since| (1..=to.visits.saturating_add(1)).contains(since))
-            && self.sums.iter().all(|sum| sum.parts.is_normalised())
-            && to.are_points(&self.point(to.visits, to.blocks).blocks)
+            && (0..self.sums.len()).all(|i| self.is_sum_of_points(i, to))
+    }
+
+    /// Whether the sum of block `i` is a point times the weight of the iterates that it covers, or empty if it covers
+    /// none. Each sum is checked by itself: an average that leaves a sum out today uses it after the block's next move.
+    fn is_sum_of_points(&self, i: usize, to: &Fitting<'_>) -> bool {
+        let (sum, weight) = (&self.sums[i], self.weight_of(self.since[i] - 1));
+        if weight == 0.0 {
+            return sum.parts.is_empty() && sum.loss == 0.0;
+        }
+        if !sum.parts.is_normalised() {
+            return false;
+        }
+        let mut parts = sum.parts.unpacked();
+        parts.scale(1.0 / weight);
+        to.is_point(i, &Block { parts: parts.into(), loss: sum.loss / weight })
     }
 
     /// The weight of the first k iterates together: 1 + 2 + … + k, or k.
@@ -94,5 +108,38 @@ impl Averager {
             sum.loss = (sum.loss + weight * now.loss) / total;
         }
         DualPoint { blocks: average }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Problem;
+
+    /// A changed checkpoint may put anything into a sum, also into one that the average of today leaves out.
+    #[test]
+    fn sums_that_no_points_add_up_to_are_rejected() {
+        let problem = crate::doc::toy();
+        let blocks = DualPoint::at_truth(&problem).blocks;
+        let (n, dim) = (blocks.len(), problem.dim());
+        let to = Fitting { problem: &problem, n, dim, passes: 1, visits: 4 };
+        let fits_with = |averager: &Averager, change: &dyn Fn(&mut Averager)| {
+            let mut changed = averager.clone();
+            change(&mut changed);
+            changed.fits(&to)
+        };
+        for average in [Average::Uniform, Average::Weighted] {
+            let mut averager = Averager::new(n, average);
+            assert!(averager.fits(&to));
+            assert!(!fits_with(&averager, &|with| with.sums[0].loss = 1.0));
+            assert!(!fits_with(&averager, &|with| with.sums[0] = blocks[0].clone()));
+            averager.before_change(0, 3, &blocks[0]);
+            assert!(averager.fits(&to));
+            assert!(!fits_with(&averager, &|with| with.since[0] = 1));
+            assert!(!fits_with(&averager, &|with| with.since[0] = 4));
+            assert!(!fits_with(&averager, &|with| with.sums[0].loss = f64::NAN));
+            let elsewhere = SparseVec::from_iter([(u64::MAX, 1.0)]);
+            assert!(!fits_with(&averager, &|with| with.sums[0].parts = (&elsewhere).into()));
+        }
     }
 }
