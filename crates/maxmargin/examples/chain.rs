@@ -10,23 +10,35 @@
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::InputError;
 use maxmargin::model::chain::{Chain, ChainDecoder, ChainShape, FeatureGroups, Hamming, Sequences};
-use maxmargin::observe::{Table, Thinned};
-use maxmargin::{Rng, Settings, Trainer};
+use maxmargin::observe::Table;
+use maxmargin::{Settings, Trainer};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 const LABELS: u32 = 4;
 
+/// A random index below `bound`.
+fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    (rng.next_u64() % bound as u64) as usize
+}
+
+/// A uniform number in [0, 1).
+fn unit(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// Sequences whose label stays the same with probability 0.8, and whose attribute names the label
 /// with probability 0.6.
-fn make(count: usize, rng: &mut Rng) -> Result<Sequences, InputError> {
+fn make(count: usize, rng: &mut Xoshiro256PlusPlus) -> Result<Sequences, InputError> {
     let mut data = Sequences::new();
     for _ in 0..count {
-        let mut label = rng.below(LABELS as usize) as u32;
+        let mut label = below(LABELS as usize, rng) as u32;
         for _ in 0..10 {
-            if rng.unit_f64() > 0.8 {
-                label = rng.below(LABELS as usize) as u32;
+            if unit(rng) > 0.8 {
+                label = below(LABELS as usize, rng) as u32;
             }
-            let honest = rng.unit_f64() < 0.6;
-            let hint = if honest { label } else { rng.below(LABELS as usize) as u32 };
+            let honest = unit(rng) < 0.6;
+            let hint = if honest { label } else { below(LABELS as usize, rng) as u32 };
             data.push_token([(hint, 1.0)], label)?;
         }
         data.end_sequence(1.0)?;
@@ -35,7 +47,7 @@ fn make(count: usize, rng: &mut Rng) -> Result<Sequences, InputError> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut rng = Rng::new(7);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let (train, test) = (make(200, &mut rng)?, make(500, &mut rng)?);
     for (name, transition) in [("each token alone", false), ("as a chain", true)] {
         println!("\n{name}");
@@ -43,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let shape = ChainShape { groups, ..ChainShape::new(LABELS as usize, LABELS as usize) };
         let problem = Chain::new(shape, train.clone(), &Hamming::default())?;
 
-        let mut table = Thinned::new(1.5, Table::new(std::io::stdout()));
+        let mut table = Table::new(std::io::stdout());
         let settings = Settings { lambda: Some(0.01), ..Settings::default() };
         let solution = Trainer::new(settings).observe(&mut table).train(&problem)?;
 

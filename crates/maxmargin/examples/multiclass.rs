@@ -5,7 +5,9 @@
 //! cargo run --release -p maxmargin --example multiclass
 //! ```
 
-use maxmargin::{Problem, Rng, Settings, SparseVec, train};
+use maxmargin::{Problem, Settings, SparseVec, train};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Points in the plane; w has one row of (x, y, 1) per class.
 struct Multiclass {
@@ -22,6 +24,11 @@ impl Multiclass {
     fn best(&self, value: impl Fn(usize) -> f64) -> usize {
         (0..self.count).max_by(|&a, &b| value(a).total_cmp(&value(b))).unwrap_or_default()
     }
+}
+
+/// A uniform number in [0, 1).
+fn unit(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 impl Problem for Multiclass {
@@ -61,10 +68,10 @@ impl Problem for Multiclass {
 
 fn main() -> Result<(), maxmargin::TrainError> {
     // Three clouds of points around (2, 0), (−1, 2) and (−1, −2).
-    let mut rng = Rng::new(1);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let centres = [[2.0, 0.0], [-1.0, 2.0], [-1.0, -2.0]];
     let classes: Vec<usize> = (0..150).map(|i| i % centres.len()).collect();
-    let noise = |rng: &mut Rng| 3.0 * (rng.unit_f64() + rng.unit_f64() - 1.0);
+    let noise = |rng: &mut Xoshiro256PlusPlus| 3.0 * (unit(rng) + unit(rng) - 1.0);
     let points = classes
         .iter()
         .map(|&c| [centres[c][0] + noise(&mut rng), centres[c][1] + noise(&mut rng), 1.0])

@@ -9,7 +9,9 @@
 //! Its score is the sum of a learned weight per kind of terrain it crosses; the oracle is dynamic
 //! programming; the loss is the share of cells that the path should not have crossed.
 
-use maxmargin::{Problem, Rng, Settings, SparseVec, train};
+use maxmargin::{Problem, Settings, SparseVec, train};
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 const SIZE: usize = 8;
 const KINDS: usize = 4;
@@ -40,6 +42,16 @@ fn best_path(value: impl Fn(usize) -> f64) -> Path {
     }
     path.reverse();
     path
+}
+
+/// A random index below `bound`.
+fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    (rng.next_u64() % bound as u64) as usize
+}
+
+/// A uniform number in [0, 1).
+fn unit(rng: &mut Xoshiro256PlusPlus) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 impl Paths {
@@ -83,13 +95,13 @@ impl Problem for Paths {
 fn main() -> Result<(), maxmargin::TrainError> {
     // People like roads (kind 0) and avoid water (kind 3), but are a little careless.
     let liking = [-1.0, -2.0, -3.0, -6.0];
-    let mut rng = Rng::new(3);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let maps: Vec<Vec<usize>> =
-        (0..100).map(|_| (0..SIZE * SIZE).map(|_| rng.below(KINDS)).collect()).collect();
+        (0..100).map(|_| (0..SIZE * SIZE).map(|_| below(KINDS, &mut rng)).collect()).collect();
     let taken = maps
         .iter()
         .map(|map| {
-            let whim: Vec<f64> = map.iter().map(|_| rng.unit_f64()).collect();
+            let whim: Vec<f64> = map.iter().map(|_| unit(&mut rng)).collect();
             best_path(|cell| liking[map[cell]] + whim[cell])
         })
         .collect();

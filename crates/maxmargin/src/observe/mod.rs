@@ -15,9 +15,9 @@ pub(crate) use cache_stats::CacheStats;
 pub use event::{Choice, End, Event, Start, WarmStart};
 #[cfg(feature = "serde")]
 pub use jsonl::JsonLines;
+pub use observer::{Control, Observer};
 #[cfg(feature = "unstable")]
-pub use observer::Every;
-pub use observer::{Control, Observer, Thinned};
+pub use observer::{Every, Thinned};
 pub use record::{Record, StepSizes, Totals};
 pub(crate) use status::Status;
 pub use table::Table;

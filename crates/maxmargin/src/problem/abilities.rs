@@ -66,10 +66,13 @@ pub struct Abilities<'a, W, Y> {
     /// Expectations over outputs, which the solver `eg` uses instead of maxima.
     pub expectations: Option<&'a dyn Expectations<W>>,
     /// A length of weight vectors that is not the Euclidean one.
+    #[cfg(feature = "unstable")]
     pub own_length: Option<&'a dyn OwnLength>,
     /// A second objective to report.
+    #[cfg(feature = "unstable")]
     pub second_objective: Option<&'a dyn SecondObjective>,
     /// The problem at another λ, if it is made for one.
+    #[cfg(feature = "unstable")]
     pub at_lambda: Option<&'a dyn AtLambda>,
     /// The number C that example weights are divided by, if it is not their sum.
     pub total_weight: Option<f64>,
@@ -97,14 +100,48 @@ impl<W, Y> Abilities<'_, W, Y> {
             batched: None,
             simplices: None,
             expectations: None,
+            #[cfg(feature = "unstable")]
             own_length: None,
+            #[cfg(feature = "unstable")]
             second_objective: None,
+            #[cfg(feature = "unstable")]
             at_lambda: None,
             total_weight: None,
             has_signed_losses: false,
             is_trusted: false,
             decodes_otherwise: false,
         }
+    }
+}
+
+/// Abilities that only the feature `unstable` lets a problem have, because only what it shows uses them.
+#[cfg(feature = "unstable")]
+impl<'a, W, Y> Abilities<'a, W, Y> {
+    pub(crate) fn own_length(&self) -> Option<&'a dyn OwnLength> {
+        self.own_length
+    }
+
+    pub(crate) fn second_objective(&self) -> Option<&'a dyn SecondObjective> {
+        self.second_objective
+    }
+
+    pub(crate) fn at_lambda(&self) -> Option<&'a dyn AtLambda> {
+        self.at_lambda
+    }
+}
+
+#[cfg(not(feature = "unstable"))]
+impl<'a, W, Y> Abilities<'a, W, Y> {
+    pub(crate) fn own_length(&self) -> Option<&'a dyn OwnLength> {
+        None
+    }
+
+    pub(crate) fn second_objective(&self) -> Option<&'a dyn SecondObjective> {
+        None
+    }
+
+    pub(crate) fn at_lambda(&self) -> Option<&'a dyn AtLambda> {
+        None
     }
 }
 

@@ -74,6 +74,7 @@ impl<P: Problem> Problem for Bounded<P> {
             // The check of the problem inside may rest on bounds that have been replaced.
             points: inner.points.is_some().then_some(self as &dyn CheckPoints),
             // The problem inside at another λ would not have these bounds.
+            #[cfg(feature = "unstable")]
             at_lambda: None,
             ..inner
         }

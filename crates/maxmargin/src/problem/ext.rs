@@ -165,12 +165,12 @@ pub trait ProblemExt: Problem {
 
     /// ‖w‖² if the problem has its [own length](super::OwnLength); `None` if ‖w‖² is the sum of squares.
     fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
-        self.abilities().own_length.map(|own| own.weights_norm_sq(w))
+        self.abilities().own_length().map(|own| own.weights_norm_sq(w))
     }
 
     /// The [second objective](super::SecondObjective) of the weights, if the problem has one.
     fn second_objective(&self, w: &[f64]) -> Option<f64> {
-        self.abilities().second_objective.map(|own| own.second_objective(w))
+        self.abilities().second_objective().map(|own| own.second_objective(w))
     }
 
     /// The number C that example weights are divided by, which is their sum by default.

@@ -19,9 +19,9 @@ pub(crate) mod sparse;
 pub(crate) mod sparse_accumulator;
 mod view;
 
-pub use abilities::{
-    Abilities, AtLambda, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
-};
+pub use abilities::{Abilities, Batched, CheckPoints, ScaledLosses, Truths};
+#[cfg(feature = "unstable")]
+pub use abilities::{AtLambda, OwnLength, SecondObjective};
 pub use accuracy::{Accuracy, OracleWithin};
 pub(crate) use bounds::Bounds;
 pub(crate) use ext::ProblemExt;

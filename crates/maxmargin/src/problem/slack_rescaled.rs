@@ -276,8 +276,11 @@ impl<P: Problem, F: Finder<P>> Problem for SlackRescaled<P, F> {
             // would be those of margin rescaling.
             simplices: None,
             expectations: None,
+            #[cfg(feature = "unstable")]
             second_objective: None,
+            #[cfg(feature = "unstable")]
             at_lambda: None,
+            #[cfg(feature = "unstable")]
             own_length: inner.own_length,
             total_weight: inner.total_weight,
             // Losses multiply scores and must not be negative.

@@ -204,7 +204,7 @@ impl<P: Problem> View for P {
     }
 
     fn at_lambda(&self, lambda: f64) -> Option<Box<dyn Blocks>> {
-        self.abilities().at_lambda.map(|own| own.at_lambda(lambda))
+        self.abilities().at_lambda().map(|own| own.at_lambda(lambda))
     }
 
     fn simplices(&self) -> Option<&dyn Simplices> {

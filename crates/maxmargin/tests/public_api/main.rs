@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// More public items than this are too many to keep stable: modules, types, traits, functions and macros, without
 /// those that only the feature `unstable` shows.
-const MOST_ITEMS: usize = 136;
+const MOST_ITEMS: usize = 131;
 
 fn package(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(file)

@@ -45,11 +45,18 @@ impl Modules {
         if self.part == Part::Stable {
             items.retain(|item| !is_unstable(attributes_of(item)));
             for item in &mut items {
-                if let Item::Impl(block) = item {
-                    block.items.retain(|member| match member {
+                match item {
+                    Item::Impl(block) => block.items.retain(|member| match member {
                         ImplItem::Fn(method) => !is_unstable(&method.attrs),
                         _ => true,
-                    });
+                    }),
+                    Item::Struct(own) => {
+                        if let syn::Fields::Named(fields) = &mut own.fields {
+                            let all = std::mem::take(&mut fields.named).into_iter();
+                            fields.named = all.filter(|field| !is_unstable(&field.attrs)).collect();
+                        }
+                    }
+                    _ => {}
                 }
             }
         }

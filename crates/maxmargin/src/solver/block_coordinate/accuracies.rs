@@ -3,7 +3,7 @@
 //! An answer has to cover a share ν of the block's gap (Lacoste-Julien et al., 2013, App. C), or its additive error
 //! has to stay within the schedule of their first version (2012, Section 6).
 
-use super::curvature_of;
+use super::aim::curvature_of;
 use crate::dual::{DualState, Pace, Scratch};
 use crate::problem::{Accuracy, Blocks};
 use crate::run::Run;

@@ -1,8 +1,9 @@
 //! Visits to blocks that remember their corners.
 
 use super::active_set::{Outcome, Room, Visited};
+use super::aim::{check_loss, note_curvature};
 use super::atoms::Atoms;
-use super::{BlockCoordinate, Mode, check_loss, note_curvature};
+use super::{BlockCoordinate, Mode};
 use crate::dual::{DualState, Pace, Scratch};
 use crate::error::TrainError;
 use crate::problem::Blocks;

@@ -8,11 +8,11 @@ use crate::settings::Direction;
 use crate::solver::block_coordinate::active_set::{
     ActiveSets, MOST_MOVES, Room, look, shift_masses,
 };
+use crate::solver::block_coordinate::aim::{aim_at_corner, curvature_of};
 use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
 use crate::solver::block_coordinate::corner_cache::Cache;
 use crate::solver::block_coordinate::kinds::{Ends, Kind};
 use crate::solver::block_coordinate::visit_remembering::learn;
-use crate::solver::block_coordinate::{aim_at_corner, curvature_of};
 
 /// Mass below this is rounding.
 const LEAST_MASS: f64 = 1e-15;
