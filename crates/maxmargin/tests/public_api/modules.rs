@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use syn::{Attribute, ImplItem, Item};
+use syn::{Attribute, ImplItem, Item, TraitItem};
 
 /// Which part of a crate to read.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,11 +45,16 @@ impl Modules {
         if self.part == Part::Stable {
             items.retain(|item| !is_unstable(attributes_of(item)));
             for item in &mut items {
-                if let Item::Impl(block) = item {
-                    block.items.retain(|member| match member {
+                match item {
+                    Item::Impl(block) => block.items.retain(|member| match member {
                         ImplItem::Fn(method) => !is_unstable(&method.attrs),
                         _ => true,
-                    });
+                    }),
+                    Item::Trait(own) => own.items.retain(|member| match member {
+                        TraitItem::Fn(method) => !is_unstable(&method.attrs),
+                        _ => true,
+                    }),
+                    _ => {}
                 }
             }
         }
