@@ -8,12 +8,13 @@ import sys
 import textwrap
 import time
 
+import dask.bag as bags
 import numpy as np
 import pytest
 from conftest import KillingDask, KillingRay, words
 from ray import cloudpickle as ray_pickle
 
-from maxmargin import ChainSVM, StructuredSVM
+from maxmargin import ChainSVM, MulticlassSVM, StructuredSVM
 from maxmargin.distributed import ClusterError, DaskBackend, RayBackend, SerialBackend
 
 # Workers do not have this file.
@@ -99,6 +100,41 @@ def test_a_damaged_checkpoint_is_not_used(ray, alone, tmp_path):
     model = ChainSVM(**GIVEN, backend=backend).fit(X, Y)
     assert backend.killed == 1
     check(model, alone)
+
+
+def loader(start):
+    def load():
+        rng = np.random.default_rng(start)
+        X = rng.normal(size=(20, 4))
+        # The last label is in the second part only.
+        return X, [
+            ("up" if row[0] > 0 else "down") if start == 0 or row[1] > 0 else "on" for row in X
+        ]
+
+    return load
+
+
+def test_workers_load_the_examples_of_other_models(ray, dask):
+    loads = [loader(0), loader(1)]
+    parts = [load() for load in loads]
+    X, y = np.concatenate([X for X, _ in parts]), [label for _, own in parts for label in own]
+    given = {**GIVEN, "standardise": False}
+    serial = MulticlassSVM(**given, backend=SerialBackend(num_workers=2)).fit(loads)
+    assert serial.verify(X, y) == [] and list(serial.classes_) == ["down", "on", "up"]
+    for backend in (RayBackend(num_workers=2), DaskBackend(num_workers=2)):
+        model = MulticlassSVM(**given, backend=backend).fit(loads)
+        assert (model.coef_ == serial.coef_).all() and model.verify(X, y) == []
+    plan = {("names", 1, 1): "before", ("propose", 2, 0): "during"}
+    backend = KillingRay(num_workers=2, plan=plan)
+    model = MulticlassSVM(**given, backend=backend).fit(loads)
+    assert backend.killed == 2 and model.verify(X, y) == []
+    items = [{"x": row, "y": label} for row, label in zip(X, y, strict=True)]
+    data = ray.data.from_items(items, override_num_blocks=2)
+    model = MulticlassSVM(**given, backend=RayBackend(num_workers=2)).fit(data)
+    assert model.status_ == "converged" and model.verify(X, y) == []
+    bag = bags.from_sequence([(row, label) for row, label in zip(X, y, strict=True)], npartitions=2)
+    model = MulticlassSVM(**given, backend=DaskBackend(num_workers=2)).fit(bag)
+    assert model.status_ == "converged" and model.verify(X, y) == []
 
 
 class Repeating(RayBackend):

@@ -11,16 +11,22 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
+
+#: The estimators of files that are no sequences.
+FORMATS = {
+    "libsvm": "MulticlassSVM",
+    "multilabel": "MultilabelSVM",
+    "factor-graph": "FactorGraphSVM",
+    "superpixels": "PottsSVM",
+}
 
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
     root = argparse.ArgumentParser(prog="python -m maxmargin", allow_abbrev=False)
     verbs = root.add_subparsers(dest="verb", required=True)
-    train = verbs.add_parser(
-        "train", help="train a model of sequences on a cluster", allow_abbrev=False
-    )
+    train = verbs.add_parser("train", help="train a model on a cluster", allow_abbrev=False)
     train.add_argument("data", nargs="+", help="files, or a pattern in quotes; workers read them")
     train.add_argument(
         "--cluster",
@@ -38,7 +44,10 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--max-passes", type=int, default=1000)
     train.add_argument("--max-seconds", type=float)
     train.add_argument("--seed", type=int)
-    train.add_argument("--format", help="the format of the files, if it is not to be guessed")
+    train.add_argument(
+        "--format",
+        help=f"the format of the files, which are sequences unless it is one of {', '.join(FORMATS)}",
+    )
     train.add_argument("--template", help="words, words+pos or chunking, for columns of words")
     train.add_argument("-o", "--output", help="the model file")
     train.add_argument("--report", help="a page about the rounds")
@@ -88,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def train(options: argparse.Namespace) -> int:
     """Trains, and tells what has come of it."""
+    import maxmargin
+
     from . import ChainSVM
     from .distributed import write_rounds
     from .distributed._fit import files_of
@@ -96,20 +107,25 @@ def train(options: argparse.Namespace) -> int:
     if not options.quiet:
         logging.basicConfig(format="%(message)s", level=logging.INFO)
     files = [file for pattern in options.data for file in files_of(pattern) or []]
-    model = ChainSVM(
-        lam=cast(Any, number_or_name(options.lam)),
-        tol=number_or_name(options.tolerance),
-        max_passes=options.max_passes,
-        max_seconds=options.max_seconds,
-        random_state=options.seed,
-        template=options.template,
-        backend=backend_of(options),
-    )
+    given: dict[str, Any] = {
+        "lam": number_or_name(options.lam),
+        "tol": number_or_name(options.tolerance),
+        "max_passes": options.max_passes,
+        "max_seconds": options.max_seconds,
+        "random_state": options.seed,
+        "backend": backend_of(options),
+    }
     data: Any = files
-    if len(files) == 1:
-        data = SequenceFile(files[0], options.format)
-    elif options.format is not None:
-        raise ValueError("--format goes with a single file")
+    if options.format in FORMATS:
+        if options.template is not None:
+            raise ValueError("--template goes with columns of words")
+        model = getattr(maxmargin, FORMATS[options.format])(**given)
+    else:
+        model = ChainSVM(**given, template=options.template)
+        if len(files) == 1:
+            data = SequenceFile(files[0], options.format)
+        elif options.format is not None:
+            raise ValueError("--format of sequences goes with a single file")
     model.fit(data)
     c = model.certificate_
     print(f"{model.status_}: primal {c.primal:.6f}, dual {c.dual:.6f}, gap {c.gap:.4g}")

@@ -214,17 +214,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
 
     def _begin_shards(self, X: Any, y: Any) -> None:
         """Keeps the graphs in which a template or an attribute occurs first: they fix the order of all names."""
-        seen: set[Any] = set()
-        first = []
-        for at, graph in enumerate(X):
-            own = {
-                (factor["template"], name)
-                for factor in factors_of(graph)
-                for name in (None, *factor["attributes"])
-            }
-            if not own <= seen:
-                seen |= own
-                first.append(at)
+        first = first_graphs(X)
         truth = None if y is None else [y[at] for at in first]
         self._first_lines = graph_lines([X[at] for at in first], truth)
 
@@ -296,6 +286,22 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             right += weight * sum(plain_label(a) == b for a, b in pairs)
             whole += weight * len(states)
         return right / whole if whole else 1.0
+
+
+def first_graphs(X: Any) -> list[int]:
+    """The places of the graphs in which a template or an attribute occurs first."""
+    seen: set[Any] = set()
+    first = []
+    for at, graph in enumerate(X):
+        own = {
+            (factor["template"], name)
+            for factor in factors_of(graph)
+            for name in (None, *factor["attributes"])
+        }
+        if not own <= seen:
+            seen |= own
+            first.append(at)
+    return first
 
 
 def plain_list(labels: Any) -> list[Any]:

@@ -198,7 +198,9 @@ backend, verbose, callback, options
             flat.append([label for row in rows for label in row])
         return flat
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> GridSVM:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None
+    ) -> GridSVM:
         """Trains on labelled images.
 
         Parameters
@@ -217,6 +219,13 @@ backend, verbose, callback, options
         -------
         self
         """
+        if y is None and self.backend is not None:
+            from .distributed._fit import loaders_of
+
+            parts = [_ImageLoader(self, load) for load in loaders_of(X)]
+            self.estimator_ = self._estimator()
+            self.estimator_.fit(parts, None, sample_weight, validation=validation)
+            return self
         X = list(X)
         graphs, flat = self._graphs(X), self._flat(X, y)
         if validation is not None:
@@ -336,3 +345,18 @@ backend, verbose, callback, options
     def n_iter_(self) -> int:
         """Number of passes."""
         return self._fitted().n_iter_
+
+
+class _ImageLoader:
+    """Loads the images of a worker as graphs."""
+
+    def __init__(self, grid: GridSVM, load: Any) -> None:
+        self.form = {"neighbours": grid.neighbours, "pairwise": grid.pairwise}
+        self.load = load
+
+    def __call__(self) -> Any:
+        from .distributed._loads import examples_of
+
+        X, y, extra = examples_of(self.load())
+        grid, X = GridSVM(**self.form), list(X)
+        return grid._graphs(X), grid._flat(X, y), extra

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._base import BaseSVM, leave_time, total
+from ._joint_file import DUAL, NotPlain, original, plain, read, write
 from ._runs import Report
 from ._settings import as_json, is_auto, threads
 from ._trained import warn_if_unproven
@@ -158,7 +160,7 @@ verbose, callback, on_interrupt, options
         finally:
             progress.close()
         self._coef = w
-        self.dual_ = dual
+        self.dual_: native.Dual | None = dual
         self._about = about
         examples = np.repeat(np.arange(len(listed[0])), listed[0])
         self.support_: list[tuple[int, Any, Any, float]] = [
@@ -259,6 +261,8 @@ verbose, callback, on_interrupt, options
             What speaks against it; empty if it holds.
         """
         check_is_fitted(self, "dual_")
+        if self.dual_ is None:
+            raise ValueError("the file that the model was loaded from has no dual point to check")
         pairs, listed = self._listed(list(X), list(y), extra.get("sample_weight"))
         if len(listed[0]) != len(self.dual_):
             return [f"it was trained on {len(self.dual_)} examples, not {len(listed[0])}"]
@@ -297,8 +301,120 @@ verbose, callback, on_interrupt, options
         return [f"output[{at}]" for at in range(len(self.coef_))]
 
     def save(self, path: Any, *, dual: bool = True) -> None:
-        """Not possible: a file knows nothing of a kernel of your own. Pickle the estimator."""
-        raise NotImplementedError("model files know nothing of your kernel; use pickle")
+        """Writes the model to a file, which :meth:`load` reads again. The command line has no use for it.
+
+        The structure is code of your own and is not in the file. Inputs and outputs with a coefficient are, if they are
+        made of numbers, texts, lists, tuples, dictionaries and arrays. Others come from the training examples again,
+        which ``load`` then needs.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is written under a temporary name and renamed.
+        dual : bool, default=True
+            Whether the dual point is kept, without which the proof cannot be checked again.
+        """
+        check_is_fitted(self, "support_")
+        pairs: list[Any] | None
+        try:
+            pairs = [[i, plain(x), plain(y)] for i, x, y, _ in self.support_]
+        except NotPlain:
+            pairs = None
+        parameters = {}
+        for name, value in self.get_params(deep=False).items():
+            if name not in ("structure", "callback"):
+                with suppress(NotPlain):
+                    parameters[name] = plain(value)
+        parts: dict[str, Any] = {
+            "about": json.loads(self._about),
+            "parameters": parameters,
+            "pairs": pairs,
+            "coefficients": self.coef_,
+            "support": np.flatnonzero(self.coef_),
+        }
+        if dual and self.dual_ is not None:
+            parts |= dict(zip(DUAL, self.dual_.arrays(), strict=True))
+        columns = self._history_columns()
+        parts |= {f"history.{name}": values for name, values in columns.items()}
+        write(path, parts)
+
+    @classmethod
+    def load(
+        cls,
+        path: Any,
+        structure: JointKernel | None = None,
+        X: Any = None,
+        y: Any = None,
+    ) -> JointKernelSVM:
+        """Reads a model that :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        structure : object
+            The structure that the model was trained with.
+        X, y : sequences, optional
+            The training examples, if the file has no inputs and outputs because their types are your own.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from maxmargin import JointKernelSVM
+        >>> class Sign:
+        ...     def outputs(self, x):
+        ...         return [-1, 1]
+        ...     def loss(self, y, y_hat):
+        ...         return float(y != y_hat)
+        ...     def kernel(self, x, y, x2, y2):
+        ...         return y * y2 * x * x2
+        >>> model = JointKernelSVM(Sign(), lam=0.1).fit([2.0, -1.0], [1, -1])
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "sign.npz"
+        >>> model.save(file)
+        >>> again = JointKernelSVM.load(file, Sign())
+        >>> again.predict([0.5]), again.verify([2.0, -1.0], [1, -1])
+        ([1], [])
+        """
+        if structure is None:
+            raise ValueError("load needs the structure, which is code of your own and not in files")
+        parts = read(path)
+        try:
+            given = {name: original(value) for name, value in parts["parameters"].items()}
+            model = cls(structure, **given)
+            model._restore_parts(parts, X, y)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from None
+        return model
+
+    def _restore_parts(self, parts: dict[str, Any], X: Any, y: Any) -> None:
+        """Takes over what a file has."""
+        w, support = parts["coefficients"], parts["support"].tolist()
+        self._coef = w
+        if parts["pairs"] is not None:
+            found = [(int(i), original(x), original(y)) for i, x, y in parts["pairs"]]
+        elif X is None or y is None:
+            raise ValueError(
+                "it has no inputs and outputs, since their types are your own; give load the training examples X "
+                "and y too"
+            )
+        else:
+            pairs, listed = self._listed(list(X), list(y), None)
+            if len(pairs) != len(w):
+                raise ValueError(f"it was trained on {len(w)} outputs, not {len(pairs)}")
+            examples = np.repeat(np.arange(len(listed[0])), listed[0])
+            found = [(int(examples[at]), *pairs[at]) for at in support]
+        if len(found) != len(support):
+            raise ValueError(f"it has {len(found)} pairs and {len(support)} coefficients")
+        self.support_ = [(*own, float(w[at])) for own, at in zip(found, support, strict=True)]
+        about = parts["about"]
+        self.dual_ = None
+        if "dual" in parts:
+            ends, ids, masses, losses = parts["dual"]
+            lam, places = about["certificate"]["lambda"], ids.astype(np.uint64)
+            self.dual_ = native.Dual(lam, ends.astype(np.uint64), places, masses, losses)
+        self._about = json.dumps(about)
+        self._keep_curve(None)
+        self._note(about, parts["history"])
 
     def prune(self, X: Any, y: Any = None, **extra: Any) -> Any:
         """Not possible: coefficients of outputs are no features."""

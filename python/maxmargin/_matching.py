@@ -109,7 +109,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         possible: Any = None,

@@ -135,7 +135,7 @@ random_state, warm_start, backend, verbose, callback, on_interrupt, options
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         node_weight: Any = None,

@@ -132,7 +132,7 @@ default="auto"
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         node_weight: Any = None,

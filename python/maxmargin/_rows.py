@@ -145,7 +145,12 @@ Own = TypeVar("Own", bound="OneLabelSVM")
 class OneLabelSVM(ClassifierMixin, RowSVM):
     """What models with one label per row share."""
 
-    def fit(self: Own, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Own:
+    #: What classes have counted in training.
+    _class_weights: np.ndarray | None = None
+
+    def fit(
+        self: Own, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None
+    ) -> Own:
         """Trains on labelled rows.
 
         Parameters
@@ -184,6 +189,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             self.classes_ = np.unique(y)
         self._check_classes(y)
         before = float(len(y)) if weights is None else float(weights.sum())
+        self._class_weights = None
         weights = self._by_class(y, weights)
         factor = 1.0 if weights is None else before / max(float(weights.sum()), 1e-300)
         if weights is not None:
@@ -201,11 +207,14 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         )
 
     def _by_class(self, y: Any, weights: np.ndarray | None) -> np.ndarray | None:
-        """The weights of rows, times those of their classes."""
+        """The weights of rows, times those of their classes, which all rows of the training tell."""
         numbers = self._labels.encode(y, strict=False)
-        own = class_weights(self.class_weight, self._labels, numbers)
+        own = self._class_weights
+        if own is None:
+            own = class_weights(self.class_weight, self._labels, numbers)
         if own is None:
             return weights
+        self._class_weights = own
         each = np.append(own, 1.0)[np.minimum(numbers, len(own))]
         return each if weights is None else each * weights
 

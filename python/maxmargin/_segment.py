@@ -126,7 +126,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         self._keep(locals())
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None
     ) -> SegmentSVM:
         """Trains on sequences whose segments are known.
 

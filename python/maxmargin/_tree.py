@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
-from ._settings import group_bounds, number, rescaling_name, threads
+from ._settings import group_bounds, number, rescaling_name, threads, whole_number
 from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Rescaling, Solver
 
 
@@ -36,6 +36,11 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         The number of kinds of all nodes, or of each; by default as many as ``y`` has.
     deforms : bool or sequence of bool, default=True
         Whether the distance from its parent costs something, of all nodes or of each.
+    parent_maps : int or sequence of int, default=0
+        How many of the maps of each node, the last ones, are read at the place of its *parent*: what the picture there
+        says about the kind of this node, such as the direction in which an arm goes on. With these, kinds are the types
+        of arcs in the pose models with pairwise terms that depend on the image (Chen and Yuille, 2014). A single number
+        is for all nodes but roots, which have no parent.
     anchors : "mean", None, or list of arrays, default="mean"
         Where nodes are expected, seen from their parents: for each node an array (kinds × 2) of steps to
         the right and down. By default the mean way in the training data; (0, 0) if None.
@@ -54,6 +59,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     unary_coef_, bias_, tables_, deformation_ : lists of ndarray
         By node: weights of maps (kinds × maps), biases (kinds), tables (kinds × kinds of the parent),
         and costs of δx², δy², δx, δy (kinds × 4).
+    parent_coef_ : list of ndarray
+        By node: weights of the maps that are read at the place of the parent (kinds × such maps).
     anchors_ : list of ndarray
         The anchors, kinds × 2 for each node.
     classes_ : ndarray
@@ -101,6 +108,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         cache: Cache | None = None,
         kinds: int | Sequence[int] | None = None,
         deforms: bool | Sequence[bool] = True,
+        parent_maps: int | Sequence[int] = 0,
         anchors: Any = "mean",
         unit: float = 1.0,
         scale: float = 1.0,
@@ -124,7 +132,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         node_weight: Any = None,
@@ -244,6 +252,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         """The shape of the tree, as model files state it."""
         nodes = len(parents)
         deforms = np.broadcast_to(np.asarray(self.deforms, dtype=bool), (nodes,)).tolist()
+        above = self._parent_maps(parents, first)
         if self._form == 1:
             deforms = [False] * nodes
         if isinstance(self.anchors, str) and self.anchors != "mean":
@@ -263,12 +272,29 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
                 {
                     "parent": parent,
                     "kinds": kinds[v],
-                    "maps": first[v].shape[0],
+                    "maps": first[v].shape[0] - above[v],
                     "deforms": bool(moves),
                     "anchors": anchors,
+                    "parent_maps": above[v],
                 }
             )
         return {"nodes": shape, "unit": number("unit", self.unit)}
+
+    def _parent_maps(self, parents: list[int | None], first: list[np.ndarray]) -> list[int]:
+        """How many of the maps of each node are read at the place of its parent."""
+        given = np.broadcast_to(np.asarray(self.parent_maps), (len(parents),)).tolist()
+        found = []
+        for v, (parent, count) in enumerate(zip(parents, given, strict=True)):
+            own = whole_number("parent_maps", count, 0)
+            if parent is None and np.ndim(self.parent_maps) == 0:
+                own = 0
+            if own > first[v].shape[0]:
+                raise ValueError(
+                    f"node {v} has {first[v].shape[0]} maps; parent_maps says that {own} of them are read at its "
+                    "parent"
+                )
+            found.append(own)
+        return found
 
     def _fill(
         self,
@@ -313,6 +339,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             parents=[node["parent"] for node in nodes],
             kinds=[node["kinds"] for node in nodes],
             deforms=[node["deforms"] for node in nodes],
+            parent_maps=[node.get("parent_maps", 0) for node in nodes],
             unit=self._shape["unit"],
             kind_cost=spec["loss"]["kind_cost"],
         )
@@ -322,13 +349,19 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def _set_weights(self) -> None:
         self.coef_ = self._model.weights()
         nodes = self._shape["nodes"]
-        groups: list[list[np.ndarray]] = [[], [], [], []]
+        groups: list[list[np.ndarray]] = [[], [], [], [], []]
         for node, ends in zip(nodes, self._model.tree_groups(), strict=True):
-            columns = (node["maps"], None, None, 4)
-            for group, (start, stop), width in zip(groups, ends, columns, strict=True):
-                weights = self.coef_[start:stop]
-                group.append(weights if width is None else weights.reshape(-1, width))
-        self.unary_coef_, self.bias_, tables, self.deformation_ = groups
+            kinds = node["kinds"]
+            shapes: list[Any] = [
+                (kinds, node["maps"]),
+                -1,
+                -1,
+                (-1, 4),
+                (kinds, node.get("parent_maps", 0)),
+            ]
+            for group, (start, stop), form in zip(groups, ends, shapes, strict=True):
+                group.append(self.coef_[start:stop].reshape(form))
+        self.unary_coef_, self.bias_, tables, self.deformation_, self.parent_coef_ = groups
         pairs = zip(tables, nodes, strict=True)
         self.tables_ = [table.reshape(node["kinds"], -1) for table, node in pairs]
         self.anchors_ = [
@@ -338,7 +371,9 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def _weight_names(self) -> list[str]:
         names = [""] * len(self.coef_)
         for v, ends in enumerate(self._model.tree_groups()):
-            for what, (start, stop) in zip(("map", "bias", "table", "cost"), ends, strict=True):
+            for what, (start, stop) in zip(
+                ("map", "bias", "table", "cost", "map at the parent"), ends, strict=True
+            ):
                 names[start:stop] = [f"node {v}: {what} {at}" for at in range(stop - start)]
         return names
 

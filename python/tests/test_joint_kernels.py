@@ -178,3 +178,107 @@ def test_a_truth_that_is_no_candidate_is_added():
     assert all(found in Few().outputs(None) for found in model.predict(X))
     added = sum(own not in Few().outputs(None) for own in y)
     assert len(model.coef_) == 2 * len(X) + added
+
+
+class Spelled:
+    """A type of one's own."""
+
+    def __init__(self, bits):
+        self.bits = bits
+
+    def __eq__(self, other):
+        return self.bits == other.bits
+
+
+class Wrapped(Curved):
+    def outputs(self, x):
+        return [Spelled(bits) for bits in super().outputs(x)]
+
+    def features(self, x, y):
+        return super().features(x, y.bits)
+
+    def loss(self, y, y_hat):
+        return super().loss(y.bits, y_hat.bits)
+
+
+def test_a_file_has_the_model_and_its_proof(tmp_path):
+    X, y = data()
+    model = JointKernelSVM(Curved(), lam=0.05, tol=1e-4, random_state=3).fit(X, y)
+    model.save(tmp_path / "model.npz")
+    assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
+    again = JointKernelSVM.load(tmp_path / "model.npz", Curved())
+    assert (again.coef_ == model.coef_).all() and again.predict(X) == model.predict(X)
+    assert again.certificate_ == model.certificate_ and again.status_ == model.status_
+    assert again.get_params()["lam"] == 0.05 and again.get_params()["tol"] == 1e-4
+    for name in model.history_.dtype.names:
+        np.testing.assert_array_equal(again.history_[name], model.history_[name])
+    assert again.verify(X, y) == []
+    assert again.verify(X, [y[1], *y[1:]]) != []
+    again.save(tmp_path / "again.npz")
+    assert JointKernelSVM.load(tmp_path / "again.npz", Curved()).verify(X, y) == []
+    model.save(tmp_path / "small.npz", dual=False)
+    small = JointKernelSVM.load(tmp_path / "small.npz", Curved())
+    assert small.predict(X) == model.predict(X)
+    with pytest.raises(ValueError, match="has no dual point"):
+        small.verify(X, y)
+
+
+def test_inputs_of_types_of_ones_own_come_from_the_examples_again(tmp_path):
+    X, bits = data()
+    y = [Spelled(own) for own in bits]
+    file = tmp_path / "model.npz"
+    model = JointKernelSVM(Wrapped(), lam=0.05).fit(X, y)
+    model.save(file)
+    with pytest.raises(ValueError, match="give load the training examples"):
+        JointKernelSVM.load(file, Wrapped())
+    again = JointKernelSVM.load(file, Wrapped(), X, y)
+    assert again.predict(X) == model.predict(X) and again.verify(X, y) == []
+    with pytest.raises(ValueError, match="trained on 48 outputs, not 8"):
+        JointKernelSVM.load(file, Wrapped(), X[:1], y[:1])
+
+
+def test_damaged_and_forged_files_are_refused_or_found_out(tmp_path):
+    X, y = data()
+    file, other = tmp_path / "model.npz", tmp_path / "other.npz"
+    JointKernelSVM(Curved(), lam=0.05).fit(X, y).save(file)
+    content = file.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        changed = bytearray(content)
+        changed[int(rng.integers(len(changed)))] ^= 1 << int(rng.integers(8))
+        other.write_bytes(bytes(changed))
+        # Archives have check sums, but not of everything: what is read all the same must be the model.
+        try:
+            again = JointKernelSVM.load(other, Curved())
+        except ValueError as error:
+            assert str(other) in str(error)
+        else:
+            assert again.verify(X, y) == []
+    for cut in (0, 10, len(content) // 2, len(content) - 1):
+        other.write_bytes(content[:cut])
+        with pytest.raises(ValueError, match=r"other\.npz: "):
+            JointKernelSVM.load(other, Curved())
+    with np.load(file) as parts:
+        arrays = dict(parts)
+    for name, value, text in [
+        ("kind", "maxmargin joint kernel 0", "another version"),
+        ("support", arrays["support"] + 1000, "outputs that do not exist"),
+        ("coefficients", arrays["coefficients"] * np.nan, "coefficients are not"),
+        ("about", "{}", "certificate"),
+        ("pairs", "[[0]]", "values to unpack"),
+        ("ends", arrays["ends"] + np.uint64(2**62), "do not fit"),
+        ("parameters", '{"unknown": 1}', "unknown"),
+    ]:
+        np.savez_compressed(other, **(arrays | {name: np.asarray(value)}))
+        with pytest.raises(ValueError, match=text):
+            JointKernelSVM.load(other, Curved())
+    np.savez_compressed(other, **(arrays | {"coefficients": 1.1 * arrays["coefficients"]}))
+    assert JointKernelSVM.load(other, Curved()).verify(X, y) != []
+    arrays["kind"] = np.array([object()], dtype=object)
+    np.savez_compressed(other, **arrays)
+    with pytest.raises(ValueError, match="pickle"):
+        JointKernelSVM.load(other, Curved())
+    with pytest.raises(ValueError, match="load needs the structure"):
+        JointKernelSVM.load(file)
+    with pytest.raises(FileNotFoundError):
+        JointKernelSVM.load(tmp_path / "nothing.npz", Curved())

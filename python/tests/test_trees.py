@@ -37,10 +37,14 @@ def bodies(rng, count, kinds=2):
 def score(model, x, states):
     total = 0.0
     for v, (kind, col, row) in enumerate(states):
-        maps = np.asarray(x[v], dtype=float)[:, row, col]
+        own = model.unary_coef_[v].shape[1]
+        maps = np.asarray(x[v], dtype=float)[:own, row, col]
         total += model.unary_coef_[v][kind] @ maps + model.bias_[v][kind]
         parent = PARENTS[v]
         if parent is not None:
+            above = np.asarray(x[v], dtype=float)[own:, states[parent][2], states[parent][1]]
+            if len(above):
+                total += model.parent_coef_[v][kind] @ above
             total += model.tables_[v][kind, states[parent][0]]
             at, other = np.array([col, row]), np.array(states[parent][1:])
             dx, dy = (at - other - model.anchors_[v][kind]) / model.unit
@@ -63,11 +67,15 @@ def loss(model, truth, states, share, cost):
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.5])
-def test_the_objective_is_that_of_the_formulas(rng, cost):
+@pytest.mark.parametrize("above", [0, 1, [0, 2, 1]])
+def test_the_objective_is_that_of_the_formulas(rng, cost, above):
     X, y = bodies(rng, 6)
     shares = [rng.random(3) + 0.1 for _ in X]
     model = TreeSVM(lam=0.1, parents=PARENTS, scale=1.5, unit=2.0, kind_cost=cost, tol=1e-4)
-    model.fit(X, y, node_weight=shares)
+    model.set_params(parent_maps=above).fit(X, y, node_weight=shares)
+    widths = [own.shape[1] for own in model.parent_coef_]
+    assert widths == ([0, above, above] if isinstance(above, int) else above)
+    assert len(model._weight_names()) == len(model.coef_) and "" not in model._weight_names()
     assert model.certificate_.quality == "exact"
     outputs = list(all_states([1, 2, 2]))
     hinges = []
@@ -87,6 +95,27 @@ def test_the_objective_is_that_of_the_formulas(rng, cost):
         for truth, found in zip(y, model.predict(X), strict=True)
     ]
     assert model.score(X, y) == pytest.approx(1 - np.mean(losses))
+
+
+def test_maps_at_the_parent_are_kept_in_files(rng, tmp_path):
+    X, y = bodies(rng, 8)
+    model = TreeSVM(lam=0.05, parents=PARENTS, scale=1.5, parent_maps=1).fit(X, y)
+    model.save(tmp_path / "model.safetensors")
+    again = maxmargin.load(tmp_path / "model.safetensors")
+    assert again.parent_maps == [0, 1, 1] and again.verify(X, y, scale=[1.5] * 8) == []
+    for one, other in zip(again.parent_coef_, model.parent_coef_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for a, b in zip(again.predict(X), model.predict(X), strict=True):
+        np.testing.assert_array_equal(a, b)
+    # Data that differ in such a map only are others.
+    changed = [[maps.copy() for maps in own] for own in X]
+    changed[3][2][1, 0, 0] += 1.0
+    assert model.verify(changed, y) != []
+    for wrong, text in [(3, "parent_maps says that 3"), ([1, 0, 0], "no parent"), (-1, "whole")]:
+        with pytest.raises(ValueError, match=text):
+            TreeSVM(parents=PARENTS, parent_maps=wrong).fit(X, y)
+    with pytest.raises(ValueError, match="2 maps here, and 1 elsewhere|maps here"):
+        model.predict([[own[:1] for own in X[0]]])
 
 
 def test_weights_are_repetitions(rng):

@@ -19,7 +19,8 @@ use crate::sequence::RawSequence;
 /// fingerprint. It tells whether data are the ones a model was trained on; it is no protection
 /// against someone who wants to cheat.
 ///
-/// Users see 32 hexadecimal digits.
+/// Users see 32 hexadecimal digits. The default, which has zeros only, stands for data that nobody has read as a whole
+/// and in order, such as those of workers that each loaded a part.
 ///
 /// ```
 /// use maxmargin_io::Fingerprint;
@@ -28,7 +29,7 @@ use crate::sequence::RawSequence;
 /// assert_eq!(fingerprint.to_string(), "00112233445566778899aabbccddeeff");
 /// # Ok::<(), maxmargin_io::FingerprintError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u128);
 
 impl Fingerprint {

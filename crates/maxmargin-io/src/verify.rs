@@ -152,10 +152,12 @@ impl Model {
     /// Whether data of `n` examples are others than the model was trained on, in words. A certificate
     /// is about the data the model was trained on, and says nothing of others.
     ///
-    /// Of data of which a part was [held out](crate::ModelMeta::held_out), `n` counts the rest.
+    /// Of data of which a part was [held out](crate::ModelMeta::held_out), `n` counts the rest. A model that was trained
+    /// on data without a fingerprint is asked about their number only.
     pub fn other_data(&self, n: usize, examples: &str, fingerprint: Fingerprint) -> Option<String> {
         let meta = &self.meta;
-        (n != meta.n || fingerprint != meta.fingerprint).then(|| {
+        let is_known = meta.fingerprint != Fingerprint::default();
+        (n != meta.n || (is_known && fingerprint != meta.fingerprint)).then(|| {
             format!(
                 "the data are not those the model was trained on: {n} {examples} with the \
                  fingerprint {fingerprint}, not {} with {}",

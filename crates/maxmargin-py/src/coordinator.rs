@@ -77,14 +77,23 @@ impl Coordinator {
         Ok(mixtures.into_iter().map(|mixture| (mixture.shares, mixture.keep)).collect())
     }
 
-    /// The certificate of the weights that were added up last, as JSON.
-    fn certificate(&self, readings: Vec<Reading>) -> PyResult<String> {
+    /// The certificate of the weights that were added up last, or of others, as JSON.
+    #[pyo3(signature = (readings, weights=None))]
+    fn certificate(
+        &self,
+        readings: Vec<Reading>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<String> {
         let mut own = Vec::with_capacity(readings.len());
-        for (risk, gap, size, failures, quality, is_whole) in readings {
+        for (risk, gap, size, failures, quality, is_whole, missed) in readings {
             let quality = quality.parse().map_err(value_error)?;
-            own.push(ShardReading { risk, gap, size, failures, quality, is_whole });
+            own.push(ShardReading { risk, gap, size, failures, quality, is_whole, missed });
         }
-        let certificate = self.inner.certificate(&own).map_err(value_error)?;
+        let certificate = match weights {
+            None => self.inner.certificate(&own),
+            Some(weights) => self.inner.certificate_of(weights.as_slice()?, &own),
+        };
+        let certificate = certificate.map_err(value_error)?;
         serde_json::to_string(&certificate).map_err(value_error)
     }
 }
@@ -111,9 +120,10 @@ pub(crate) fn fingerprint_files(py: Python<'_>, inputs: Vec<Input>) -> PyResult<
     })
 }
 
-/// Labels, attributes, format, fingerprint, and the template that a model keeps.
+/// Labels, attributes, format, fingerprint (none if nobody has read all data in order), and the template that a model
+/// keeps.
 type OriginNames<'py> =
-    (PyRef<'py, Alphabet>, PyRef<'py, Alphabet>, String, String, Option<String>);
+    (PyRef<'py, Alphabet>, PyRef<'py, Alphabet>, String, Option<String>, Option<String>);
 
 /// The model that shards have come to.
 #[pyfunction]
@@ -130,7 +140,8 @@ pub(crate) fn model_of_shards(
     totals: (u64, u64, f64),
 ) -> PyResult<Model> {
     let (labels, attributes, format, fingerprint, template) = names;
-    let fingerprint = fingerprint.parse().map_err(value_error)?;
+    let fingerprint =
+        fingerprint.map_or(Ok(Default::default()), |own| own.parse()).map_err(value_error)?;
     let template: Option<Template> =
         template.map(|template| parse("template", &template)).transpose()?;
     let format: Format = format.parse().map_err(value_error)?;

@@ -51,8 +51,8 @@ type Proposed<'py> = (Vec<ProposedWay<'py>>, Reading, u64);
 /// Weights, loss, and the round of the last commit.
 type State<'py> = (Bound<'py, PyArray1<f64>>, f64, u64);
 
-/// Risk, gap, size, failures, quality, and whether all examples were read.
-pub(crate) type Reading = (f64, f64, f64, u64, String, bool);
+/// Risk, gap, size, failures, quality, whether all examples were read, and what heuristics may have missed.
+pub(crate) type Reading = (f64, f64, f64, u64, String, bool, Option<f64>);
 
 /// Examples, features, total weight, sum of squared weights, a λ that fits the scale of these examples, if there
 /// is a seed to draw some of them by, and bounds on all weights.
@@ -240,7 +240,7 @@ impl Shard {
 
 fn told(read: &ShardReading) -> Reading {
     let quality = read.quality.name().to_owned();
-    (read.risk, read.gap, read.size, read.failures, quality, read.is_whole)
+    (read.risk, read.gap, read.size, read.failures, quality, read.is_whole, read.missed)
 }
 
 fn about(problem: &dyn Blocks, scale: Option<f64>) -> About {

@@ -27,7 +27,7 @@ impl TreeData {
         self.data.len()
     }
 
-    /// Adds an example: the maps of each node, the true states (kind, x, y; all 0 if not given), the
+    /// Adds an example: the maps of each node (those that are read at the place of the parent come last), the true states (kind, x, y; all 0 if not given), the
     /// weights of nodes (1 if not given), the distance at which a place is all wrong, and the weight of
     /// the example.
     fn add(
@@ -49,8 +49,9 @@ impl TreeData {
         let mut all = Vec::with_capacity(maps.iter().map(|own| volume(own.shape())).sum());
         for (v, (own, node)) in maps.iter().zip(nodes).enumerate() {
             let (found, rows, columns) = own.shape();
-            if found != node.maps {
-                let text = format!("node {v} has {found} maps here, and {} elsewhere", node.maps);
+            let expected = node.maps + node.parent_maps;
+            if found != expected {
+                let text = format!("node {v} has {found} maps here, and {expected} elsewhere");
                 return Err(value_error(text));
             }
             if (rows, columns) != (height, width) {
@@ -102,7 +103,7 @@ impl TreeData {
             let shares = data.shares(i).iter().copied();
             all.add_record([], sizes.into_iter().chain(states).chain(shares));
             for (node, shape) in data.shape().nodes().iter().enumerate() {
-                for map in 0..shape.maps {
+                for map in 0..shape.maps + shape.parent_maps {
                     let values = data.map(i, node, map).iter();
                     all.add_record([], values.map(|&value| f64::from(value)));
                 }

@@ -16,12 +16,13 @@ from sklearn.utils.validation import _num_samples
 
 from .. import _maxmargin as native
 from .._graphs import FactorGraphSVM
-from .._labels import Labels, loaded_classes
+from .._pairwise import GraphSVM
 from .._settings import as_json, group_bounds, is_auto, lambda_rule, when_standardised
 from ..io import SequenceFile
 from ._backend import Backend, WorkerLost
+from ._digests import agree, agree_on_names
 from ._driver import ATTEMPTS, Driver, Outcome
-from ._loads import Files, Given, Part, Structures
+from ._loads import READERS, Files, Given, Loaded, Part, ReadFile, Several, Structures, bare
 from ._worker import Make
 
 
@@ -60,7 +61,14 @@ def fit_on_cluster(
         if y is not None or sample_weight is not None:
             raise ValueError("labels and weights of files are in the files")
         format = X.format if isinstance(X, SequenceFile) else None
-        fit_files(estimator, backend, files, format, validation)
+        if estimator._kind == "chain":
+            fit_files(estimator, backend, files, format, validation)
+        else:
+            fit_loaded(estimator, backend, readers_of(estimator, files, format), validation)
+    elif y is None and is_loaded(X):
+        if sample_weight is not None or any(value is not None for value in extra.values()):
+            raise ValueError("weights of examples that are loaded come with them, as a third item")
+        fit_loaded(estimator, backend, loaders_of(X), validation)
     else:
         fit_given(estimator, backend, X, y, sample_weight, validation, extra)
 
@@ -134,7 +142,7 @@ def fit_given(
     if extra.get("lengths") is not None:
         raise ValueError("lengths do not go with a backend; give a list of sequences")
     if y is None and not isinstance(estimator, FactorGraphSVM):
-        raise ValueError("y is needed, unless X names files")
+        raise ValueError("y is needed, unless X names files or has functions that load (X, y)")
     parts = dealt(_num_samples(X), min(backend.num_workers, _num_samples(X)))
     every = {**extra, "sample_weight": sample_weight}
     if len(parts) == 1:
@@ -173,9 +181,7 @@ def fit_given(
 def fit_files(
     estimator: Any, backend: Backend, files: list[str], format: str | None, validation: Any
 ) -> None:
-    """Trains on files, which the workers read."""
-    if estimator._kind != "chain":
-        raise ValueError("files are read by ChainSVM only; give X and y")
+    """Trains on files of sequences, which the workers read."""
     parts = spread(len(files), min(backend.num_workers, len(files)))
     bounds = json_bounds(group_bounds(estimator.bounds))
     loads = [Files(estimator, [files[at] for at in own], format, bounds) for own in parts]
@@ -186,14 +192,8 @@ def fit_files(
     backend.start(makes(backend, loads))
     try:
         found = ask_all(backend, len(loads), "names")
-        labels, attributes, formats, templates = merge_names(found)
         # The specification needs the labels of all shards.
-        estimator._labels = Labels(loaded_classes(labels))
-        estimator.classes_ = estimator._labels.classes
-        estimator._new_attributes(None, None)
-        estimator._attribute_cache = native.Alphabet(attributes)
-        estimator._read_template = templates
-        spec = as_json("the model", estimator._spec(len(attributes)))
+        spec, labels, attributes, formats, templates = agree_on_names(estimator, found)
         inputs = [estimator._input(name, format, kept=templates) for name in files]
         fingerprint = ask(backend, 0, "fingerprint", inputs)
         names = (spec, labels, attributes, formats, templates)
@@ -205,26 +205,36 @@ def fit_files(
     adopt(estimator, outcome, spec, origin, bounds, False)
 
 
-def merge_names(found: list[Any]) -> tuple[list[str], list[str], str, str | None]:
-    """The names of all shards, in the order of the shards and of the places within them, so that it does not matter how
-    examples are spread. Numbers are in numeric order.
+def readers_of(estimator: Any, files: list[str], format: str | None) -> list[ReadFile]:
+    """Functions that read files, for estimators whose files have a reader."""
+    kind = "" if isinstance(estimator, GraphSVM) else estimator._kind
+    if kind not in READERS:
+        raise ValueError(
+            f"files for {type(estimator).__name__} have no reader; give a list of functions that load (X, y)"
+        )
+    return [ReadFile(kind, name, format) for name in files]
 
-    >>> merge_names([(["a"], ["x", "y"], "crfsuite", None), (["b", "a"], ["z", "x"], "crfsuite", None)])
-    (['a', 'b'], ['x', 'y', 'z'], 'crfsuite', None)
-    """
-    labels, attributes, formats, templates = zip(*found, strict=True)
-    if len(set(formats)) > 1:
-        raise ValueError(f"the files have different formats: {sorted(set(formats))}")
-    if len(set(templates)) > 1:
-        raise ValueError("the files need different templates; name one with template=…")
 
-    def merged(lists: tuple[list[str], ...]) -> list[str]:
-        names = list(dict.fromkeys(name for own in lists for name in own))
-        if formats[0] == "svm-hmm" and all(name.isdigit() for name in names):
-            names.sort(key=int)
-        return names
-
-    return merged(labels), merged(attributes), formats[0], templates[0]
+def fit_loaded(estimator: Any, backend: Backend, functions: Any, validation: Any) -> None:
+    """Trains on examples that the workers load by themselves."""
+    loads = [Loaded(estimator, load) for load in gathered(functions, backend.num_workers)]
+    if len(loads) == 1:
+        adopt_alone(estimator, run_alone(backend, loads[0]))
+        return
+    refuse_what_is_local(estimator, validation)
+    backend.start(makes(backend, loads))
+    try:
+        found = ask_all(backend, len(loads), "names")
+        task, template, exact = agree(estimator, found)
+        names = (bare(estimator), task)
+        outcome = drive(estimator, backend, len(loads), names)
+    finally:
+        backend.close()
+    spec, labels, attributes, format, bounds = task
+    alphabets = native.Alphabet(labels), native.Alphabet(attributes)
+    # Nobody has read all examples in their order, so there is no fingerprint.
+    origin = (*alphabets, format, None, template)
+    adopt(estimator, outcome, spec, origin, bounds, exact)
 
 
 def fit_structure_on_cluster(
@@ -282,14 +292,31 @@ def fit_structure_on_cluster(
     estimator._warn()
 
 
+def is_loaded(X: Any) -> bool:
+    """Whether X is something that workers load examples from; see :func:`loaders_of`."""
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and all(callable(load) for load in X)
+    return is_bag(X) or is_dataset(X)
+
+
+def is_bag(X: Any) -> bool:
+    """Whether X is a bag of Dask."""
+    return hasattr(X, "to_delayed") and hasattr(X, "npartitions")
+
+
+def is_dataset(X: Any) -> bool:
+    """Whether X is a dataset of Ray."""
+    return hasattr(X, "iter_rows") and hasattr(X, "split")
+
+
 def loaders_of(X: Any) -> list[Callable[[], Any]]:
     """Functions that load the parts of X: X itself is a list of them, a dataset of Ray, or a bag of Dask. Items of
     the latter two are pairs of input and output, or dictionaries with ``x`` and ``y``."""
     if isinstance(X, (list, tuple)) and X and all(callable(load) for load in X):
         return list(X)
-    if hasattr(X, "to_delayed") and hasattr(X, "npartitions"):
+    if is_bag(X):
         return [_Bag(part) for part in X.to_delayed()]
-    if hasattr(X, "iter_rows") and hasattr(X, "split"):
+    if is_dataset(X):
         blocks = X.materialize()
         return [_Rows(part) for part in blocks.split(max(1, blocks.num_blocks()))]
     raise ValueError(
@@ -317,27 +344,11 @@ class _Rows:
         return pairs(self.part.iter_rows())
 
 
-class _Several:
-    """Several loaders, one after the other."""
-
-    def __init__(self, loads: list[Callable[[], Any]]) -> None:
-        self.loads = loads
-
-    def __call__(self) -> Any:
-        loaded = [load() for load in self.loads]
-        X, y = ([item for own in loaded for item in own[at]] for at in (0, 1))
-        weights = [
-            own[2] if len(own) > 2 and own[2] is not None else np.ones(len(own[0]))
-            for own in loaded
-        ]
-        return X, y, np.concatenate(weights)
-
-
 def gathered(loads: list[Callable[[], Any]], shards: int) -> list[Callable[[], Any]]:
     """Loaders for at most ``shards`` shards."""
     if len(loads) <= shards:
         return loads
-    return [_Several([loads[at] for at in own]) for own in spread(len(loads), shards)]
+    return [Several([loads[at] for at in own]) for own in spread(len(loads), shards)]
 
 
 def pairs(items: Any) -> tuple[list[Any], list[Any]]:

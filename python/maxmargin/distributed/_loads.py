@@ -7,7 +7,7 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,17 @@ import numpy as np
 from .. import _maxmargin as native
 from .._attributes import TRANSIENT
 from .._labels import Labels, loaded_classes
+from .._more_data import joined as joined_data
 from .._oracle import Adapter
-from ..io import SequenceFile
+from ..io import (
+    SequenceFile,
+    read_graphs,
+    read_rows,
+    read_sequences,
+    read_superpixels,
+    segments_of_tags,
+)
+from ._digests import digest
 
 
 def bare(estimator: Any) -> tuple[type, dict[str, Any], list[str] | None]:
@@ -92,6 +101,120 @@ class Files:
             return trained(self.estimator, SequenceFile(path, self.format), None, {})
 
 
+class Loaded:
+    """Examples of a ready-made model that a function loads where the worker is."""
+
+    def __init__(self, estimator: Any, load: Callable[[], Any]) -> None:
+        self.estimator, self.load = bare(estimator), load
+
+    def names(self) -> Any:
+        """What all shards have to agree on, of these examples."""
+        X, y, extra = examples_of(self.load())
+        if extra.get("lengths") is not None:
+            raise ValueError("lengths do not go with a backend; load a list of sequences")
+        return digest(whole(self.estimator), X, y)
+
+    def __call__(self, names: Any) -> Any:
+        found, (spec, labels, attributes, format, bounds) = names
+        X, y, extra = examples_of(self.load())
+        data = whole(found)._shard_examples(X, y, **extra)
+        alphabets = native.Alphabet(labels), native.Alphabet(attributes)
+        return native.Shard(spec, data, *alphabets, format, bounds)
+
+    def alone(self) -> Any:
+        """Trains on these examples alone."""
+        return trained(self.estimator, *examples_of(self.load()))
+
+
+def examples_of(loaded: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Inputs, outputs and further arguments of ``fit``, of what a function has loaded: ``(X, y)``, with weights or a
+    dictionary of arguments as a third item, or a list of pairs.
+
+    >>> examples_of(([1, 2], "ab", [0.5, 2.0]))
+    ([1, 2], 'ab', {'sample_weight': [0.5, 2.0]})
+    >>> examples_of([(1, "a"), (2, "b")])
+    ([1, 2], ['a', 'b'], {})
+    """
+    if not isinstance(loaded, tuple):
+        X, y = (list(own) for own in zip(*loaded, strict=True))
+        return X, y, {}
+    if len(loaded) not in (2, 3):
+        raise ValueError(f"a loader returned a tuple of {len(loaded)} items; it must be (X, y)")
+    X, y, *rest = loaded
+    more = rest[0] if rest else None
+    extra = dict(more) if isinstance(more, Mapping) else {"sample_weight": more}
+    return X, y, {name: value for name, value in extra.items() if value is not None}
+
+
+class Several:
+    """Several loaders, one after the other."""
+
+    def __init__(self, loads: list[Callable[[], Any]]) -> None:
+        self.loads = loads
+
+    def __call__(self) -> Any:
+        loaded = [examples_of(load()) for load in self.loads]
+        X, y = (joined_data([own[at] for own in loaded], "Xy"[at]) for at in (0, 1))
+        extra = {}
+        for name in dict.fromkeys(name for *_, more in loaded for name in more):
+            if name == "sample_weight":
+                given = [(own[0], more.get(name)) for *own, more in loaded]
+                extra[name] = np.concatenate([weights_of(*own) for own in given])
+            else:
+                extra[name] = joined_data([more.get(name) for *_, more in loaded], name)
+        return X, y, extra
+
+
+def weights_of(X: Any, weights: Any) -> np.ndarray:
+    """The weights of examples; 1 where none are given."""
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    return np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+class ReadFile:
+    """A file that a worker reads, of a model for whose files there is a reader."""
+
+    def __init__(self, kind: str, path: str, format: str | None) -> None:
+        self.kind, self.path, self.format = kind, path, format
+
+    def __call__(self) -> Any:
+        return READERS[self.kind](self.path, self.format)
+
+
+def read_named_rows(path: str, format: str | None) -> tuple[list[dict[str, float]], Any]:
+    """Rows as dictionaries, since files do not number their attributes alike; and all labels of each."""
+    X, labels, names = read_rows(path, format)
+    ends = zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
+    columns, values = [names[at] for at in X.indices.tolist()], X.data.tolist()
+    return [dict(zip(columns[a:b], values[a:b], strict=True)) for a, b in ends], labels
+
+
+def read_labelled_rows(path: str, format: str | None) -> tuple[list[dict[str, float]], list[str]]:
+    """Rows with one label each."""
+    X, labels = read_named_rows(path, format or "libsvm")
+    wrong = next((at for at, own in enumerate(labels) if len(own) != 1), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: row {wrong + 1} has {len(labels[wrong])} labels, not one")
+    return X, [own[0] for own in labels]
+
+
+def read_segments(path: str, format: str | None) -> tuple[Any, Any]:
+    """Sequences whose tags tell segments."""
+    X, tags = read_sequences(path, format)
+    return X, segments_of_tags(tags)
+
+
+#: How workers read the files of each kind of model. Those of chains are read without making Python's objects.
+READERS: dict[str, Callable[[str, str | None], Any]] = {
+    "binary": read_labelled_rows,
+    "factor-graph": lambda path, _: read_graphs(path),
+    "graph": lambda path, _: read_superpixels(path)[:2],
+    "multiclass": read_labelled_rows,
+    "multilabel": lambda path, format: read_named_rows(path, format or "multilabel"),
+    "segment": read_segments,
+}
+
+
 class Structures:
     """Examples of a structure that is defined in Python, or a function that loads them."""
 
@@ -114,13 +237,11 @@ class Structures:
 
     def examples(self) -> tuple[list[Any], list[Any], np.ndarray]:
         """Inputs, outputs and weights."""
-        loaded = self.load()
-        X, y, *rest = loaded if isinstance(loaded, tuple) else zip(*loaded, strict=True)
+        X, y, extra = examples_of(self.load())
         X, y = list(X), list(y)
         if not X or len(X) != len(y):
             raise ValueError(f"a shard has {len(X)} inputs and {len(y)} outputs")
-        weights = rest[0] if rest and rest[0] is not None else np.ones(len(X))
-        return X, y, np.asarray(weights, dtype=np.float64)
+        return X, y, weights_of(X, extra.get("sample_weight"))
 
     def alone(self) -> Any:
         """Trains on these examples alone."""

@@ -430,11 +430,14 @@ impl Model {
     }
 
     /// Where the unary weights, biases, tables and costs of deformation of each node begin and end.
-    fn tree_groups(&self) -> PyResult<Vec<[(usize, usize); 4]>> {
+    fn tree_groups(&self) -> PyResult<Vec<[(usize, usize); 5]>> {
         let shape = &self.tree()?.shape;
         let ends = |range: std::ops::Range<usize>| (range.start, range.end);
-        let of =
-            |v| [shape.unary(v), shape.bias(v), shape.table(v), shape.deformation(v)].map(ends);
+        let of = |v| {
+            let fixed = [shape.unary(v), shape.bias(v), shape.table(v)];
+            let [unary, bias, table] = fixed.map(ends);
+            [unary, bias, table, ends(shape.deformation(v)), ends(shape.at_parent(v))]
+        };
         Ok((0..shape.nodes().len()).map(of).collect())
     }
 

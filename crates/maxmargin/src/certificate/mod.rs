@@ -18,7 +18,7 @@ pub(crate) use check_points::{Infeasible, check_points, first_misfit, is_point};
 pub(crate) use check_problem::check_problem;
 pub(crate) use exact_pass::{
     Answer, BlockReading, check_readings, exact_pass, exact_pass_until, from_readings,
-    from_some_readings, read_answers,
+    from_some_readings, missed_in, read_answers,
 };
 
 use crate::error::TrainError;

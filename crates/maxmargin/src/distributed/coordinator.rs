@@ -8,6 +8,7 @@ use crate::dual::{Clipped, Pace, chunk_product};
 use crate::error::TrainError;
 use crate::problem::Sink as _;
 use crate::problem::bounds::Bounds;
+use crate::problem::quality::Quality;
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
 /// Keeps the weights of a training in shards, and combines what the shards propose; see [the module](super).
@@ -186,8 +187,24 @@ impl Coordinator {
     /// # Errors
     /// A dual value above the primal one, or numbers that are not finite.
     pub fn certificate(&self, readings: &[ShardReading]) -> Result<Certificate, TrainError> {
-        let w = self.weights();
-        let (norm_sq, dual) = (chunk_product(&w, &w), self.dual());
+        self.certificate_of(&self.weights(), readings)
+    }
+
+    /// The certificate of other weights, such as an average of those of earlier rounds, from what exact passes of all
+    /// shards have read at these. The present dual point is a bound for all weights.
+    ///
+    /// # Errors
+    /// As [`certificate`](Self::certificate), and weights of the wrong size.
+    pub fn certificate_of(
+        &self,
+        w: &[f64],
+        readings: &[ShardReading],
+    ) -> Result<Certificate, TrainError> {
+        if w.len() != self.sum.len() {
+            let (found, expected) = (w.len(), self.sum.len());
+            return Err(TrainError::Size { what: "weights", found, expected });
+        }
+        let (norm_sq, dual) = (chunk_product(w, w), self.dual());
         let total = |part: fn(&ShardReading) -> f64| readings.iter().map(part).sum::<f64>();
         let failures = readings.iter().map(|reading| reading.failures).sum();
         let worst = readings.iter().map(|reading| reading.quality).max().unwrap_or_default();
@@ -206,8 +223,16 @@ impl Coordinator {
             return Err(TrainError::Contradiction { primal, dual });
         }
         let primal = primal.max(dual);
-        // Shards do not tell what heuristics may have missed.
+        // Shards whose oracles are exact, and have kept that promise, miss nothing. Where one of them does not know, nothing is known of the whole.
+        let missed_by = |reading: &ShardReading| match reading.quality {
+            Quality::Exact if reading.failures == 0 => Some(0.0),
+            _ => reading.missed,
+        };
+        let missed = match quality {
+            Quality::Heuristic => readings.iter().map(missed_by).sum::<Option<f64>>(),
+            _ => None,
+        };
         let (lambda, gap) = (self.lambda, primal - dual);
-        Ok(Certificate { lambda, primal, dual, gap, quality, missed: None })
+        Ok(Certificate { lambda, primal, dual, gap, quality, missed })
     }
 }

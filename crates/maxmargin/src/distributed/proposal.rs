@@ -95,6 +95,8 @@ pub struct ShardReading {
     pub quality: Quality,
     /// Whether all blocks were read. They were not if the shard was interrupted.
     pub is_whole: bool,
+    /// How much larger the risk can be, if all oracles of the shard are heuristics that know what they may have missed.
+    pub missed: Option<f64>,
 }
 
 /// How a shard's new point is made: the shares of points that it knows; its present point keeps the rest.

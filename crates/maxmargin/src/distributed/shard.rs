@@ -4,7 +4,7 @@ use super::change::Change;
 use super::local::{local, share_of};
 use super::mix::{Rest, is_mixture, mix};
 use super::proposal::{Effort, Mixture, Proposal, ShardReading, Way, Whole};
-use crate::certificate::{BlockReading, check_readings, exact_pass_until, read_answers};
+use crate::certificate::{BlockReading, check_readings, exact_pass_until, missed_in, read_answers};
 #[cfg(feature = "checkpoint")]
 use crate::dual::Workers;
 use crate::dual::{Block, DualPoint, Shares, add_weights};
@@ -233,6 +233,7 @@ impl<'p> ShardSolver<'p> {
         let gaps: Vec<f64> = readings.iter().map(|reading| reading.gap).collect();
         let gap = self.share * gaps.iter().sum::<f64>();
         let is_whole = readings.iter().all(|reading| reading.is_read);
+        let missed = missed_in(shares, readings).map(|missed| self.share * missed);
         if is_whole {
             self.method.note_gaps(&gaps);
             self.passes_since_look = 0;
@@ -242,7 +243,7 @@ impl<'p> ShardSolver<'p> {
         totals.oracle_failures += readings.iter().filter(|reading| reading.failed).count() as u64;
         let failures = totals.oracle_failures;
         let quality = self.problem.quality();
-        Ok(ShardReading { risk, gap, size, failures, quality, is_whole })
+        Ok(ShardReading { risk, gap, size, failures, quality, is_whole, missed })
     }
 
     /// Moves the blocks as far as the coordinator says. Returns false if the round was committed before.

@@ -227,6 +227,23 @@ pub trait ScaledLosses: Problem {
         workspace: &mut Self::Workspace,
         y: &mut Self::Output,
     );
+
+    /// y ← the output of example `i` with the largest `value(Lᵢ(y), ⟨w, φᵢ(y)⟩)`, where the value rises with the score.
+    /// Returns `false` and leaves `y` unchanged if the problem cannot find it, which is the default. The search of
+    /// slack rescaling asks for it where weights of the loss do not tell enough. It is called after
+    /// [`prepare`](super::Parts::prepare).
+    #[cfg(feature = "unstable")]
+    fn oracle_by_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        value: &dyn Fn(f64, f64) -> f64,
+        workspace: &mut Self::Workspace,
+        y: &mut Self::Output,
+    ) -> bool {
+        let _ = (i, w, value, workspace, y);
+        false
+    }
 }
 
 /// A problem whose oracle does better if it hears of several calls at once.

@@ -271,6 +271,48 @@ impl Search {
     }
 }
 
+impl Search {
+    /// Asks a problem that can try all losses for the maximum itself, since weights of the loss do not tell more. Returns
+    /// whether nothing is missed any more; `best` has the product `value` before.
+    #[cfg(feature = "unstable")]
+    fn find_by_loss<P: Problem>(
+        problem: &SlackRescaled<P, Self>,
+        i: usize,
+        w: &[f64],
+        (factor, value): (f64, f64),
+        workspace: &mut SlackWorkspace<P::Workspace, P::Output>,
+        best: &mut P::Output,
+    ) -> bool {
+        let SlackWorkspace { inner, parts, y, .. } = workspace;
+        let (own, truth) = (&problem.inner, &problem.truths[i]);
+        let base = own.score(i, w, inner, truth);
+        let product = |loss: f64, score: f64| loss * (factor + score - base);
+        let finder = own.abilities().scaled_losses;
+        if !finder.is_some_and(|own| own.oracle_by_loss(i, w, &product, inner, y)) {
+            return false;
+        }
+        parts.clear();
+        own.parts(i, y, parts);
+        if product(own.loss(i, y), own.score(i, w, inner, parts)) > value {
+            best.clone_from(y);
+        }
+        true
+    }
+
+    /// Nobody can search without this feature.
+    #[cfg(not(feature = "unstable"))]
+    fn find_by_loss<P: Problem>(
+        _: &SlackRescaled<P, Self>,
+        _: usize,
+        _: &[f64],
+        _: (f64, f64),
+        _: &mut SlackWorkspace<P::Workspace, P::Output>,
+        _: &mut P::Output,
+    ) -> bool {
+        false
+    }
+}
+
 impl<P: Problem> Finder<P> for Search {
     const QUALITY: Quality = Quality::Heuristic;
     const STOPS_EARLY: bool = true;
@@ -322,10 +364,17 @@ impl<P: Problem> Finder<P> for Search {
                 break;
             }
         }
-        match is_exact {
-            true => (above - value).max(0.0),
-            false => f64::INFINITY,
+        if !is_exact {
+            return f64::INFINITY;
         }
+        let is_open = above - value > ROUNDING * (1.0 + above.abs());
+        if is_open
+            && !accuracy.accepts(value, above)
+            && Self::find_by_loss(problem, i, w, (factor, value), workspace, best)
+        {
+            return 0.0;
+        }
+        (above - value).max(0.0)
     }
 
     fn check_point(

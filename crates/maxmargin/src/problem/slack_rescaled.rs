@@ -163,9 +163,10 @@ impl<P: Problem> SlackRescaled<P, Search> {
     /// a = 1 − ⟨w, ψ(y)⟩, all outputs lie on or below the line t·x + a = M(t). The search asks at the t that lowers the
     /// largest product x·a below all lines known so far, until no line can lower it, which takes a few calls. It
     /// returns the best of the outputs found. The difference from the largest product is what it may have missed: an
-    /// output that lies below the line between two others is never found, whatever its product. So the quality is
-    /// [`Quality::Heuristic`], and the certificate [states](crate::Certificate::missed) by how much at most the true
-    /// gap is larger.
+    /// output that lies below the line between two others is never found, whatever its product. Where something may
+    /// have been missed, a problem that can try all losses ([`ScaledLosses::oracle_by_loss`], as short chains do) is
+    /// asked for the maximum itself. The quality is [`Quality::Heuristic`], and the certificate
+    /// [states](crate::Certificate::missed) by how much at most the true gap is larger.
     ///
     /// ```
     /// use maxmargin::doc::toy;

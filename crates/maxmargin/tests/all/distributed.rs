@@ -4,14 +4,17 @@
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::qp::{csc, minimise, solve};
 use crate::common::{assert_all_close, assert_close, cases, dot};
+use crate::slack_search::rescaled;
 use maxmargin::distributed::{
     Change, Coordinator, Effort, Mixture, Proposal, ShardSolver, Way, Whole,
 };
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::{Binary, BinaryShape};
+use maxmargin::problem::Accuracy;
 use maxmargin::{
     Block, BlockCoordinate, BlockStep, Bounded, Bounds, Caching, Certificate, DualPoint, Interrupt,
-    Order, Problem, Settings, TrainError, audit, doc, train,
+    Order, Problem, ProblemExt as _, Quality, Settings, SlackRescaled, TrainError, audit, doc,
+    train,
 };
 use proptest::prelude::*;
 
@@ -150,6 +153,14 @@ proptest! {
             prop_assert!(found.weight_residual < 1e-9);
             assert_close(found.certificate.primal, certificate.primal, 1e-9, certificate.primal);
             assert_close(found.certificate.dual, certificate.dual, 1e-9, certificate.primal);
+            // So it is with any other weights, such as averages.
+            let w: Vec<f64> = w.iter().map(|w| 0.7 * w + 0.1).collect();
+            let readings: Vec<_> =
+                cluster.shards.iter_mut().map(|shard| shard.check(&w).unwrap()).collect();
+            let other = cluster.coordinator.certificate_of(&w, &readings).unwrap();
+            let found = audit(&problem, lambda, &w, &point, 1e-9, 1).unwrap().certificate;
+            assert_close(found.primal, other.primal, 1e-9, other.primal);
+            assert_close(found.gap, other.gap, 1e-9, other.primal);
         }
     }
 
@@ -246,6 +257,35 @@ proptest! {
             assert_close(gap, certificate.gap, 1e-9, certificate.primal);
             let mixtures = cluster.coordinator.step(&proposals).unwrap();
             cluster.commit(&mixtures);
+        }
+    }
+
+    #[test]
+    fn shards_add_up_what_their_heuristics_may_have_missed(
+        problem in any_polytope(), count in 1usize..=4, lambda in 0.05..2.0f64,
+    ) {
+        let by_search = |part: Enumerated| SlackRescaled::by_search(part).unwrap();
+        let problems: Vec<_> = shards_of(&problem, count).into_iter().map(by_search).collect();
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), &methods()[2]);
+        for _ in 0..3 {
+            cluster.go_round(2);
+            let found = cluster.certificate();
+            let (missed, w) = (found.missed.unwrap(), cluster.coordinator.weights());
+            prop_assert_eq!(found.quality, Quality::Heuristic);
+            // All outputs, tried one by one, stay below what is proven.
+            let truth = rescaled(&problem).primal(lambda, &w);
+            prop_assert!(truth <= found.primal + missed + 1e-9, "{truth} {found:?}");
+            prop_assert!(found.primal <= truth.max(found.dual) + 1e-9, "{truth} {found:?}");
+            // One machine knows as much.
+            let alone = by_search(problem.clone());
+            let (mut workspace, mut y) = (alone.workspace(), 0);
+            let mut missed_in = |i: usize| {
+                alone.prepare(i, &w, &mut workspace);
+                let own = alone.oracle_within(i, &w, Accuracy::Exact, &mut workspace, &mut y);
+                problem.share(i) * own.unwrap()
+            };
+            let all: f64 = (0..problem.blocks.len()).map(&mut missed_in).sum();
+            assert_close(missed, all, 1e-9, 1.0);
         }
     }
 

@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
 /// Every ψ(y) times L(y).
-fn rescaled(dense: &Enumerated) -> Enumerated {
+pub(crate) fn rescaled(dense: &Enumerated) -> Enumerated {
     let mut rescaled = dense.clone();
     for (psi, loss) in rescaled.blocks.iter_mut().flat_map(|block| &mut block.corners) {
         psi.iter_mut().for_each(|x| *x *= *loss);
@@ -130,6 +130,25 @@ proptest! {
     fn searches_in_chains_know_what_they_miss(case in tieless_chain(), seed: u64, scale in 0.0..4.0f64) {
         let (plain, problem) = (case.enumerate(), SlackRescaled::by_search(case.build()).unwrap());
         check(&problem, &plain, &weights(plain.dim, seed, scale));
+    }
+
+    #[test]
+    fn short_chains_miss_nothing_where_mistakes_cost_multiples_of_a_unit(
+        case in tieless_chain(), costs in proptest::collection::vec(0u32..3, 40), seed: u64, scale in 0.0..4.0f64,
+    ) {
+        let mut case = case;
+        case.loss.label_weights.clear();
+        let tokens = case.sequences.iter_mut().flat_map(|sequence| &mut sequence.tokens);
+        tokens.zip(&costs).for_each(|(token, &cost)| token.cost = f64::from(cost));
+        let (plain, problem) = (case.enumerate(), SlackRescaled::by_search(case.build()).unwrap());
+        let w = weights(plain.dim, seed, scale);
+        check(&problem, &plain, &w);
+        let (mut workspace, mut y) = (problem.workspace(), Vec::new());
+        for i in 0..problem.examples() {
+            problem.prepare(i, &w, &mut workspace);
+            let missed = problem.oracle_within(i, &w, Accuracy::Exact, &mut workspace, &mut y);
+            prop_assert!(missed.unwrap() <= 1e-9, "{missed:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use syn::{Attribute, ImplItem, Item};
+use syn::{Attribute, ImplItem, Item, TraitItem};
 
 /// Which part of a crate to read.
 #[derive(Clone, Copy, PartialEq)]
@@ -56,6 +56,10 @@ impl Modules {
                             fields.named = all.filter(|field| !is_unstable(&field.attrs)).collect();
                         }
                     }
+                    Item::Trait(own) => own.items.retain(|member| match member {
+                        TraitItem::Fn(method) => !is_unstable(&method.attrs),
+                        _ => true,
+                    }),
                     _ => {}
                 }
             }

@@ -15,6 +15,8 @@
 //! loss; together they make a [`Chain`], the problem to train. [`ChainScores`] predicts, and a
 //! [`ChainDecoder`] also finds n-best lists, margins, and labellings that keep [`Rules`].
 
+#[cfg(feature = "unstable")]
+mod by_loss;
 mod decoder;
 mod enumerate;
 mod expectations;

@@ -1,5 +1,7 @@
 //! The chain as a structured problem.
 
+#[cfg(feature = "unstable")]
+use super::by_loss::ByLoss;
 use super::gram::{Grams, NormScratch, TakenSquares};
 use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
@@ -66,6 +68,8 @@ pub struct ChainWorkspace {
     saved: Vec<f64>,
     norm: NormScratch,
     pub(super) marginals: ForwardBackward,
+    #[cfg(feature = "unstable")]
+    pub(super) by_loss: ByLoss,
 }
 
 impl Chain {
@@ -141,7 +145,10 @@ impl Chain {
 
     /// The cost of a mistake at each token of a sequence.
     #[inline]
-    pub(super) fn costs<'a>(&'a self, sequence: Sequence<'a>) -> impl Iterator<Item = f64> + 'a {
+    pub(super) fn costs<'a>(
+        &'a self,
+        sequence: Sequence<'a>,
+    ) -> impl Iterator<Item = f64> + Clone + 'a {
         let each = self.loss.cost_of(sequence.len());
         let labels = sequence.labels().iter().enumerate();
         labels.map(move |(t, &label)| each * self.loss.weight(label) * sequence.cost(t))
@@ -397,6 +404,18 @@ impl ScaledLosses for Chain {
         if saved.len() > MOST_SAVED {
             *saved = Vec::new();
         }
+    }
+
+    #[cfg(feature = "unstable")]
+    fn oracle_by_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        value: &dyn Fn(f64, f64) -> f64,
+        workspace: &mut ChainWorkspace,
+        y: &mut Vec<u32>,
+    ) -> bool {
+        self.best_by_loss(i, w, value, workspace, y)
     }
 }
 

@@ -1,0 +1,274 @@
+"""What shards that load their own examples have to agree on before they start.
+
+Each shard makes a *digest* of its examples: a few invented ones that have all labels, all names of attributes and all
+sizes of the shard, in the order they come in, and nothing else of its data. Preparing the digests of all shards, one
+after the other, gives the specification and the names that preparing all examples would have given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import _maxmargin as native
+from .._columns import is_columns
+from .._graph import Graph, NodeLabels
+from .._graphs import FactorGraphSVM, first_graphs
+from .._inputs import Sequences, column_names, fill_rows, is_frame, row_parts, split_labels
+from .._labels import Labels, as_classes, from_arrow
+from .._matching import MatchingSVM, Pair
+from .._more_data import joined
+from .._multilabel import MultilabelSVM, is_indicator, label_sets
+from .._rows import OneLabelSVM, by_name
+from .._segment import SegmentSVM
+from .._settings import as_json, group_bounds
+from .._tree import TreeSVM, depth, maps_of
+
+#: Examples as ``fit`` takes them, without weights.
+Examples = tuple[Any, Any]
+
+
+def digest(estimator: Any, X: Any, y: Any) -> Any:
+    """What a shard tells of its examples."""
+    refuse_sums(estimator)
+    if estimator._kind == "chain":
+        if is_columns(estimator.template, X):
+            return of_columns(estimator, X, y)
+        return of_sequences(X, y)
+    for kind, make in (
+        (OneLabelSVM, of_rows),
+        (MultilabelSVM, of_sets),
+        (SegmentSVM, of_segments),
+        (FactorGraphSVM, of_factor_graphs),
+        (NodeLabels, of_graphs),
+        (TreeSVM, of_trees),
+        (MatchingSVM, of_pairs),
+    ):
+        if isinstance(estimator, kind):
+            return make(estimator, X, y)
+    raise ValueError(f"examples of {type(estimator).__name__} cannot be loaded by workers")
+
+
+def refuse_sums(estimator: Any) -> None:
+    """Refuses parameters whose values are counted over all examples, which no shard has."""
+    wrong = {
+        "class_weight": (getattr(estimator, "class_weight", None), "balanced", "a dictionary"),
+        "pairs": (getattr(estimator, "pairs", None), "tree", "an array of pairs"),
+    }
+    for name, (value, counted, instead) in wrong.items():
+        if isinstance(value, str) and value == counted:
+            raise ValueError(
+                f"{name}={counted!r} needs all examples in one place, and workers load them; give "
+                f"{instead}"
+            )
+
+
+#: Specification, labels, attributes, format, bounds.
+Task = tuple[str, list[str], list[str], str, str]
+
+
+def agree(estimator: Any, found: list[Any]) -> tuple[Task, str | None, bool]:
+    """What the digests of all shards come to: the task, the template that the model keeps, and whether a decoder that
+    may be wrong is refused. The estimator knows the names from then on."""
+    if len(found[0]) == 4:
+        own, classes, known, format, kept = agree_on_names(estimator, found)
+        bounds = as_json("bounds", group_bounds(estimator.bounds))
+        return (own, classes, known, format, bounds), kept, False
+    X = joined([own for own, _ in found], "X")
+    y = joined([own for _, own in found], "y")
+    prepared = estimator._prepare(X, y)
+    if prepared.rounds is not None:
+        raise ValueError('training="soft" does not go with a backend of more than one worker')
+    estimator._begin_shards(X, y)
+    names = prepared.labels, prepared.attributes
+    if isinstance(prepared.data, native.GraphData):
+        names = prepared.data.names()
+    bounds = as_json("bounds", prepared.bounds or group_bounds(None))
+    labels, attributes = (own.list() for own in names)
+    spec = as_json("the model", prepared.spec)
+    template = getattr(estimator, "_read_template", None)
+    return (spec, labels, attributes, prepared.format, bounds), template, prepared.exact
+
+
+def agree_on_names(estimator: Any, found: list[Any]) -> tuple[str, list[str], list[str], str, Any]:
+    """The specification and the names of sequences whose shards tell labels, attributes, format and template."""
+    classes, attributes, format, template = merge_names(found)
+    labels = Labels(as_array(classes))
+    estimator._labels = labels
+    estimator.classes_ = labels.classes
+    estimator._new_attributes(None, None)
+    estimator._attribute_cache = native.Alphabet(attributes)
+    estimator._read_template = template
+    spec = as_json("the model", estimator._spec(len(attributes)))
+    return spec, labels.names(), attributes, format, template
+
+
+def as_array(classes: list[Any]) -> np.ndarray:
+    """Labels in an array, in the order that they have."""
+    if all(type(label) is str for label in classes):
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array
+
+
+def merge_names(found: list[Any]) -> tuple[list[Any], list[str], str, str | None]:
+    """The names of all shards, in the order of the shards and of the places within them, so that it does not matter how
+    examples are spread. Numbers are in numeric order.
+
+    >>> merge_names([(["a"], ["x", "y"], "crfsuite", None), (["b", "a"], ["z", "x"], "crfsuite", None)])
+    (['a', 'b'], ['x', 'y', 'z'], 'crfsuite', None)
+    """
+    labels, attributes, formats, templates = zip(*found, strict=True)
+    if len(set(formats)) > 1:
+        raise ValueError(f"the files have different formats: {sorted(set(formats))}")
+    if len(set(templates)) > 1:
+        raise ValueError("the files need different templates; name one with template=…")
+
+    def merged(lists: tuple[list[Any], ...]) -> list[Any]:
+        names = list(dict.fromkeys(name for own in lists for name in own))
+        if formats[0] == "svm-hmm" and all(name.isdigit() for name in names):
+            names.sort(key=int)
+        return names
+
+    return merged(labels), merged(attributes), formats[0], templates[0]
+
+
+# Rows and sequences
+
+
+def of_columns(estimator: Any, X: Any, y: Any) -> Any:
+    """Of columns for a template: labels, attributes, format and template."""
+    prepared = estimator._prepare(X, y)
+    names = prepared.attributes.list()
+    return estimator.classes_.tolist(), names, prepared.format, estimator._read_template
+
+
+def of_sequences(X: Any, y: Any) -> Examples:
+    """A sequence with a token for each label, of which the first has all attributes."""
+    labels = as_classes(label for own in split_labels(y) for label in own).tolist()
+    return [tokens_like(X, len(labels))], [labels]
+
+
+def tokens_like(X: Any, count: int) -> Any:
+    """So many tokens with all attributes that sequences have."""
+    sequences = Sequences(X)
+    if sequences.form != "names":
+        zeros: Any = sp.csr_matrix((count, sequences.width))
+        if sequences.names is not None:
+            import pandas as pd
+
+            return pd.DataFrame(zeros.toarray(), columns=sequences.names)
+        return zeros if any(map(sp.issparse, X)) else zeros.toarray()
+    attributes = native.Alphabet()
+    sequences.fill(None, native.Alphabet(), attributes, grow=True)
+    return [attributes.list()] + [[] for _ in range(count - 1)]
+
+
+def of_rows(estimator: Any, X: Any, y: Any) -> Examples:
+    """A row for each label, of which the first has all attributes."""
+    labels = as_classes(estimator._targets(from_arrow(y)).tolist())
+    kept = labels.tolist() if labels.dtype == object else labels
+    return rows_like(X, len(labels)), kept
+
+
+def rows_like(X: Any, count: int) -> Any:
+    """So many rows with all attributes that others have."""
+    if by_name(X):
+        attributes = native.Alphabet()
+        none = native.Alphabet()
+        fill_rows(row_parts(X), None, None, none, attributes, grow=True, columns=None)
+        return [attributes.list()] + [[] for _ in range(count - 1)]
+    if is_frame(X):
+        import pandas as pd
+
+        names = column_names(X)
+        assert names is not None
+        return pd.DataFrame(np.zeros((count, len(names))), columns=names)
+    width = X.shape[1] if hasattr(X, "shape") else len(X[0])
+    zeros = sp.csr_matrix((count, width))
+    return zeros if sp.issparse(X) else zeros.toarray()
+
+
+def of_sets(_: Any, X: Any, y: Any) -> Examples:
+    """A row with all attributes and all labels."""
+    y = from_arrow(y)
+    if is_indicator(y):
+        ones = np.ones((1, y.shape[1]), dtype=np.int64)
+        return rows_like(X, 1), y.iloc[:1] * 0 + 1 if hasattr(y, "iloc") else ones
+    return rows_like(X, 1), [as_classes(label for own in label_sets(y) for label in own).tolist()]
+
+
+def of_segments(estimator: Any, X: Any, y: Any) -> Examples:
+    """A sequence with a segment for each label, of which the first is the longest, and the first token has all
+    attributes."""
+    if estimator.segment_features is not None:
+        raise ValueError("segment_features need X and y, and workers load their examples")
+    truth = [list(own) for own in y]
+    labels = as_classes(label for own in truth for _, _, label in own).tolist()
+    longest = max((stop - start for own in truth for start, stop, _ in own), default=1)
+    ends = [longest + at for at in range(len(labels))]
+    segments = list(zip([0, *ends[:-1]], ends, labels, strict=True))
+    return [tokens_like(X, ends[-1])], [segments]
+
+
+# Graphs, trees and matchings
+
+
+def of_graphs(estimator: Any, X: Any, y: Any) -> Examples:
+    """A graph with a node for each label, and an edge of each type."""
+    graphs = [Graph(graph, at, typed=estimator._typed) for at, graph in enumerate(X)]
+    if not graphs:
+        raise ValueError("there are no graphs")
+    for graph in graphs:
+        graph.check(graphs[0].nodes.shape[1], graphs[0].edge_width)
+    lists = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in y]
+    labels = as_classes(label for own in lists for label in own).tolist()
+    labels = labels * 2 if len(labels) == 1 else labels
+    types = [graph.edge_types for graph in graphs if graph.edge_types is not None]
+    edges = [[0, 1]]
+    if types:
+        edges = [[0, 1, kind] for kind in range(1 + max(int(own.max()) for own in types))]
+    rows = None
+    if graphs[0].edge_rows is not None:
+        rows = np.zeros((len(edges), graphs[0].edge_width))
+    nodes = np.zeros((len(labels), graphs[0].nodes.shape[1]))
+    return [(nodes, np.array(edges), rows)], [labels]
+
+
+def of_factor_graphs(_: Any, X: Any, y: Any) -> Examples:
+    """The graphs in which a template or an attribute occurs first, since these fix the order of all names."""
+    first = first_graphs(X)
+    return [X[at] for at in first], None if y is None else [y[at] for at in first]
+
+
+def of_trees(estimator: Any, X: Any, y: Any) -> Examples:
+    """A tree of the largest kinds on maps of a single place."""
+    nodes = len(estimator.parents)
+    first = y[0]
+    ndim = np.ndim(first) if isinstance(first, np.ndarray) else depth(first)
+    maps = [np.zeros((own.shape[0], 1, 1)) for own in maps_of(X[0], 0, nodes)]
+    if ndim == 1 and estimator.kinds is None:
+        lists = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in y]
+        labels = as_classes(label for own in lists for label in own).tolist()
+        return [maps] * len(labels), [[label] * nodes for label in labels]
+    if ndim == 1:
+        return [maps], [np.zeros(nodes, dtype=np.int64)]
+    if isinstance(estimator.anchors, str) and np.any(estimator.deforms):
+        raise ValueError(
+            f"anchors={estimator.anchors!r} needs all examples in one place, and workers load them; give arrays, "
+            "or None"
+        )
+    states = np.stack([np.asarray(own) for own in y])
+    largest = np.zeros(states.shape[1:], dtype=np.int64)
+    if states.shape[2] == 3:
+        largest[:, 0] = states[:, :, 0].max(axis=0)
+    return [maps], [largest]
+
+
+def of_pairs(_: Any, X: Any, y: Any) -> Examples:
+    """A pair of single items that may be linked."""
+    width = Pair(next(iter(X)), 0).features.shape[1]
+    return [np.zeros((1, 1, width))], [np.array([[0, 0]])]
