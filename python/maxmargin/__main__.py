@@ -40,6 +40,9 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--seed", type=int)
     train.add_argument("--format", help="the format of the files, if it is not to be guessed")
     train.add_argument("--template", help="words, words+pos or chunking, for columns of words")
+    train.add_argument(
+        "--transition-scale", default="auto", help="a number, or auto: the value of transitions and biases"
+    )
     train.add_argument("-o", "--output", help="the model file")
     train.add_argument("--report", help="a page about the rounds")
     train.add_argument("-q", "--quiet", action="store_true")
@@ -103,6 +106,7 @@ def train(options: argparse.Namespace) -> int:
         max_seconds=options.max_seconds,
         random_state=options.seed,
         template=options.template,
+        transition_scale=cast(Any, number_or_name(options.transition_scale)),
         backend=backend_of(options),
     )
     data: Any = files

@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob
 import itertools
 import json
+import math
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -185,15 +186,17 @@ def fit_files(
     refuse_what_is_local(estimator, validation)
     backend.start(makes(backend, loads))
     try:
-        found = ask_all(backend, len(loads), "names")
-        labels, attributes, formats, templates = merge_names(found)
+        *found, scales = zip(*ask_all(backend, len(loads), "names"), strict=True)
+        labels, attributes, formats, templates = merge_names(list(zip(*found, strict=True)))
         # The specification needs the labels of all shards.
         estimator._labels = Labels(loaded_classes(labels))
         estimator.classes_ = estimator._labels.classes
         estimator._new_attributes(None, None)
         estimator._attribute_cache = native.Alphabet(attributes)
         estimator._read_template = templates
-        spec = as_json("the model", estimator._spec(len(attributes)))
+        agreed = estimator._spec(len(attributes))
+        agreed["shape"]["transition_scale"] = merge_scales(scales)
+        spec = as_json("the model", agreed)
         inputs = [estimator._input(name, format, kept=templates) for name in files]
         fingerprint = ask(backend, 0, "fingerprint", inputs)
         names = (spec, labels, attributes, formats, templates)
@@ -203,6 +206,17 @@ def fit_files(
     alphabets = native.Alphabet(labels), native.Alphabet(attributes)
     origin = (*alphabets, formats, fingerprint, templates)
     adopt(estimator, outcome, spec, origin, bounds, False)
+
+
+def merge_scales(scales: Sequence[tuple[float, float]]) -> float:
+    """The value of constant features for all shards, given that of each and its number of sequences: squares follow the
+    length of attributes, whose mean is that of the shards.
+
+    >>> merge_scales([(2.0, 30.0), (2.0, 10.0)])
+    2.0
+    """
+    total = sum(count for _, count in scales)
+    return math.sqrt(sum(scale * scale * (count / total) for scale, count in scales))
 
 
 def merge_names(found: list[Any]) -> tuple[list[str], list[str], str, str | None]:

@@ -66,12 +66,14 @@ class Files:
         self.files, self.format, self.bounds = files, format, bounds
 
     def names(self) -> Any:
-        """Labels, attributes, format and template of these files, in the order they come in."""
+        """Labels, attributes, format and template of these files, in the order they come in; and the value of constant
+        features that fits them, with the number of sequences."""
         estimator = whole(self.estimator)
         with joined(self.files) as path:
             prepared = estimator._prepare(SequenceFile(path, self.format), None)
         labels, attributes = prepared.labels.list(), prepared.attributes.list()
-        return labels, attributes, prepared.format, estimator._read_template
+        scale = prepared.spec["shape"]["transition_scale"], prepared.total_weight
+        return labels, attributes, prepared.format, estimator._read_template, scale
 
     def __call__(self, names: Any) -> Any:
         spec, labels, attributes, format, template = names
