@@ -63,6 +63,12 @@ fn run_on(
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
     let rounds = soft::rounds(&args.model.soft);
     let scaling = scaling::apply(&args.model, &mut data, &bounds, screen)?;
+    if let Some(value) = data.spec.transition_scale().filter(|value| *value != 1.0)
+        && args.model.fits_transition_scale()
+    {
+        let value = lambda::short(value);
+        screen.say(format!("transitions have the value {value}, by the length of attributes"));
+    }
     let mut plan = TrainingPlan { bounds, start, rounds, lambda_source: None, scaling };
     let nouns = data.spec.nouns();
     let mut validation = validation.map(|validation| validation.data);
