@@ -49,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
         help=f"the format of the files, which are sequences unless it is one of {', '.join(FORMATS)}",
     )
     train.add_argument("--template", help="words, words+pos or chunking, for columns of words")
+    train.add_argument(
+        "--transition-scale", default="auto", help="a number, or auto: the value of transitions and biases"
+    )
     train.add_argument("-o", "--output", help="the model file")
     train.add_argument("--report", help="a page about the rounds")
     train.add_argument("-q", "--quiet", action="store_true")
@@ -119,9 +122,12 @@ def train(options: argparse.Namespace) -> int:
     if options.format in FORMATS:
         if options.template is not None:
             raise ValueError("--template goes with columns of words")
+        if options.transition_scale != "auto":
+            raise ValueError("--transition-scale goes with sequences")
         model = getattr(maxmargin, FORMATS[options.format])(**given)
     else:
-        model = ChainSVM(**given, template=options.template)
+        scale = number_or_name(options.transition_scale)
+        model = ChainSVM(**given, template=options.template, transition_scale=scale)
         if len(files) == 1:
             data = SequenceFile(files[0], options.format)
         elif options.format is not None:

@@ -70,6 +70,10 @@ default="auto"
         The number of wrong labels, or that divided by the length of the sequence.
     label_weights : dict, optional
         What a mistake costs by true label; 1 for those that are not named.
+    transition_scale : float or "auto", default="auto"
+        The value of the constant features: transitions, biases, first and last labels. The larger it is, the less λ
+        holds them back against attributes. ``"auto"`` follows the length of attributes (1 with a kernel); papers
+        have 1. ``coef_`` and ``weights_`` are what is added to scores, that value included.
     class_weight : dict or "balanced", optional
         The same under scikit-learn's name; ``"balanced"`` gives n/(k count) to a label that occurs ``count`` times
         among n tokens with k labels.
@@ -204,6 +208,7 @@ default="auto"
         loss: Literal["hamming", "normalised"] = "hamming",
         label_weights: Mapping[Any, float] | None = None,
         class_weight: ClassWeight = None,
+        transition_scale: float | Literal["auto"] = "auto",
         template: str | None = None,
         without: Sequence[str] = (),
         kernel: Kernel | None = None,
@@ -312,9 +317,21 @@ default="auto"
                 "labels": len(self.classes_),
                 "attributes": attributes,
                 "groups": groups,
+                "transition_scale": self._transition_scale(data),
             },
             "loss": {"normalised": self.loss == "normalised", "label_weights": self._costs(data)},
         }
+
+    def _transition_scale(self, data: native.SequenceData | None) -> float:
+        """The value of constant features; 1 where it would follow data that are not here."""
+        if self.transition_scale != "auto":
+            scale = number("transition_scale", self.transition_scale)
+            if scale <= 0.0:
+                raise ValueError(f"transition_scale is {scale}; it must be positive or 'auto'")
+            return scale
+        if data is None or self.kernel is not None or "emission" in self.without:
+            return 1.0
+        return data.transition_scale()
 
     def _costs(self, data: native.SequenceData | None) -> list[float]:
         """What a mistake costs by true label; nothing if it is 1 for all."""
@@ -379,6 +396,7 @@ default="auto"
         shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]
         self.without = tuple(group for group in GROUPS if not shape["groups"][group])
         self.loss = "normalised" if loss["normalised"] else "hamming"
+        self.transition_scale = shape.get("transition_scale", 1.0)
         restore_kernel(self, meta["spec"])
         self.__dict__.pop("_read_template", None)
         if meta.get("template"):
@@ -393,7 +411,7 @@ default="auto"
 
     @property
     def coef_(self) -> np.ndarray:
-        """All weights; copied out of the model when they are asked for, since there may be millions."""
+        """What all weights add to scores; copied out of the model when they are asked for, since there may be millions."""
         weights: np.ndarray | None = self.__dict__.get("_weight_cache")
         if weights is None:
             check_is_fitted(self, "certificate_")

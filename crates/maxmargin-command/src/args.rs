@@ -15,7 +15,7 @@ pub(crate) use compare::Budget;
 pub use compare::CompareArgs;
 pub(crate) use kernel::{KernelArgs, KernelName};
 pub use model::ModelArgs;
-pub(crate) use model::{Group, Loss, ModelName, Pairs, Standardise};
+pub(crate) use model::{Group, Loss, ModelName, Pairs, Standardise, TransitionScale};
 pub use parse::format_parser;
 pub(crate) use path::{PathArgs, PickArgs};
 pub(crate) use pictures::Pictures;

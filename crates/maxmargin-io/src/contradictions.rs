@@ -198,13 +198,24 @@ impl Spec {
     /// # Ok::<(), maxmargin::BoundsError>(())
     /// ```
     ///
+    /// Bounds are on what weights add to scores, so that those on constant features of a chain are divided by their
+    /// [value](Self::transition_scale).
+    ///
     /// # Errors
     /// Groups that do not exist, or bounds that leave no number between them.
     pub fn resolve_bounds(&self, bounds: &GroupBounds) -> Result<Option<Bounds>, BoundsError> {
         let groups = self.groups();
         let named: Vec<_> =
             groups.iter().map(|group| (group.name.as_str(), group.range.clone())).collect();
-        bounds.resolve(&named, self.dim())
+        let found = bounds.resolve(&named, self.dim())?;
+        let (Some(own), Self::Chain(spec)) = (&found, self) else { return Ok(found) };
+        let shape = spec.scoring_shape();
+        let divided = |bounds: &[f64]| {
+            let mut bounds = bounds.to_vec();
+            bounds[shape.emission().end..].iter_mut().for_each(|b| *b /= shape.transition_scale);
+            bounds
+        };
+        Bounds::new(divided(own.lower()), divided(own.upper())).map(Some)
     }
 }
 

@@ -93,6 +93,7 @@ mod superpixels;
 mod svm_hmm;
 mod template;
 mod training;
+mod transition_scale;
 mod verify;
 mod write_error;
 
@@ -163,6 +164,7 @@ pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_sup
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
 pub use training::{Round, Training, TrainingPlan};
+pub use transition_scale::transition_scale;
 pub use verify::{Verdict, VerifyError};
 pub use write_error::WriteError;
 

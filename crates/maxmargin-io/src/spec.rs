@@ -19,6 +19,7 @@ pub use structures::{MatchingSpec, PottsSpec, TreeSpec};
 use crate::model::ModelError;
 use crate::names::Names;
 use crate::segments::{SegmentTags, TagNames};
+use crate::transition_scale::is_scale;
 use maxmargin::inference::Inference;
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming};
@@ -431,6 +432,10 @@ impl Spec {
                     Some((a, b)) => Err(ModelError::content(format!("a pair of labels {a}, {b}"))),
                     None => Ok(()),
                 }
+            }
+            Self::Chain(ChainSpec { shape, .. }) if !is_scale(shape.transition_scale) => {
+                let scale = shape.transition_scale;
+                Err(ModelError::content(format!("transitions are multiplied by {scale}")))
             }
             Self::FactorGraph(FactorGraphSpec { training, labels, .. })
                 if !labels.is_empty() && !training.is_decoding() =>

@@ -56,10 +56,14 @@ impl Path {
         Ok(columns)
     }
 
-    /// The weights at λ.
+    /// What weights add to scores, at λ.
     fn weights_at<'py>(&self, py: Python<'py>, lambda: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let weights = py.detach(|| self.path.weights_at(lambda));
-        weights.map(|w| PyArray1::from_vec(py, w)).ok_or_else(|| self.outside(lambda))
+        let weights = weights.ok_or_else(|| self.outside(lambda))?;
+        Ok(match &self.file {
+            Some(file) => PyArray1::from_slice(py, &file.meta.spec.scoring_weights(&weights)),
+            None => PyArray1::from_vec(py, weights),
+        })
     }
 
     /// Primal, dual and gap at λ.

@@ -48,7 +48,7 @@ pub(crate) fn page(model: &Model, rows: &[Record], title: &str) -> String {
         && spec.shape.labels <= MOST_HEATMAP_LABELS
     {
         let labels = || model.labels.iter().map(str::to_owned);
-        let weights = model.weights[spec.scoring_shape().transition()].to_vec();
+        let weights = model.scoring_weights()[spec.scoring_shape().transition()].to_vec();
         report.push(
             Heatmap::new("Transition weights", labels(), labels(), weights)
                 .axes("label", "next label"),

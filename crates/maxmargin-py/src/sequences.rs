@@ -146,6 +146,11 @@ impl SequenceData {
         own.map(serde_json::to_string).transpose().map_err(value_error)
     }
 
+    /// The value of the constant features of a chain that fits these sequences.
+    fn transition_scale(&self) -> f64 {
+        maxmargin_io::transition_scale(&self.data)
+    }
+
     /// The labels of all sequences.
     fn labels<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
         self.data.iter().map(|sequence| PyArray1::from_slice(py, sequence.labels())).collect()

@@ -7,6 +7,7 @@ after the other, gives the specification and the names that preparing all exampl
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def digest(estimator: Any, X: Any, y: Any) -> Any:
     if estimator._kind == "chain":
         if is_columns(estimator.template, X):
             return of_columns(estimator, X, y)
-        return of_sequences(X, y)
+        return of_sequences(estimator, X, y)
     for kind, make in (
         (OneLabelSVM, of_rows),
         (MultilabelSVM, of_sets),
@@ -72,13 +73,15 @@ Task = tuple[str, list[str], list[str], str, str]
 def agree(estimator: Any, found: list[Any]) -> tuple[Task, str | None, bool]:
     """What the digests of all shards come to: the task, the template that the model keeps, and whether a decoder that
     may be wrong is refused. The estimator knows the names from then on."""
-    if len(found[0]) == 4:
+    if len(found[0]) == 5:
         own, classes, known, format, kept = agree_on_names(estimator, found)
         bounds = as_json("bounds", group_bounds(estimator.bounds))
         return (own, classes, known, format, bounds), kept, False
-    X = joined([own for own, _ in found], "X")
-    y = joined([own for _, own in found], "y")
+    X = joined([own[0] for own in found], "X")
+    y = joined([own[1] for own in found], "y")
     prepared = estimator._prepare(X, y)
+    if len(found[0]) == 3:
+        prepared.spec["shape"]["transition_scale"] = merge_scales([own[2] for own in found])
     if prepared.rounds is not None:
         raise ValueError('training="soft" does not go with a backend of more than one worker')
     estimator._begin_shards(X, y)
@@ -93,15 +96,18 @@ def agree(estimator: Any, found: list[Any]) -> tuple[Task, str | None, bool]:
 
 
 def agree_on_names(estimator: Any, found: list[Any]) -> tuple[str, list[str], list[str], str, Any]:
-    """The specification and the names of sequences whose shards tell labels, attributes, format and template."""
-    classes, attributes, format, template = merge_names(found)
+    """The specification and the names of sequences whose shards tell labels, attributes, format, template and the value
+    of constant features."""
+    classes, attributes, format, template = merge_names([own[:4] for own in found])
     labels = Labels(as_array(classes))
     estimator._labels = labels
     estimator.classes_ = labels.classes
     estimator._new_attributes(None, None)
     estimator._attribute_cache = native.Alphabet(attributes)
     estimator._read_template = template
-    spec = as_json("the model", estimator._spec(len(attributes)))
+    agreed = estimator._spec(len(attributes))
+    agreed["shape"]["transition_scale"] = merge_scales([own[4] for own in found])
+    spec = as_json("the model", agreed)
     return spec, labels.names(), attributes, format, template
 
 
@@ -136,20 +142,46 @@ def merge_names(found: list[Any]) -> tuple[list[Any], list[str], str, str | None
     return merged(labels), merged(attributes), formats[0], templates[0]
 
 
+#: The value of constant features that fits the sequences of a shard, and their number.
+Scale = tuple[float, float]
+
+
+def scale_of(prepared: Any) -> Scale:
+    """The value of constant features that fits these sequences, and their number."""
+    return prepared.spec["shape"]["transition_scale"], prepared.total_weight
+
+
+def merge_scales(scales: list[Scale]) -> float:
+    """The value of constant features for all shards. Squares follow the length of attributes, whose mean is that of the
+    shards.
+
+    >>> merge_scales([(1.0, 30.0), (3.0, 10.0)])
+    1.7320508075688772
+    >>> merge_scales([(0.3, 30.0), (0.3, 10.0)])
+    0.3
+    """
+    values = {scale for scale, _ in scales}
+    if len(values) == 1:
+        return values.pop()
+    total = sum(count for _, count in scales)
+    return math.sqrt(sum(scale * scale * (count / total) for scale, count in scales))
+
+
 # Rows and sequences
 
 
 def of_columns(estimator: Any, X: Any, y: Any) -> Any:
-    """Of columns for a template: labels, attributes, format and template."""
+    """Of columns for a template: labels, attributes, format, template and the value of constant features."""
     prepared = estimator._prepare(X, y)
-    names = prepared.attributes.list()
-    return estimator.classes_.tolist(), names, prepared.format, estimator._read_template
+    classes, names = estimator.classes_.tolist(), prepared.attributes.list()
+    return classes, names, prepared.format, estimator._read_template, scale_of(prepared)
 
 
-def of_sequences(X: Any, y: Any) -> Examples:
-    """A sequence with a token for each label, of which the first has all attributes."""
+def of_sequences(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, Scale]:
+    """A sequence with a token for each label, of which the first has all attributes; and the value of constant features,
+    which follows the attributes of all tokens."""
     labels = as_classes(label for own in split_labels(y) for label in own).tolist()
-    return [tokens_like(X, len(labels))], [labels]
+    return [tokens_like(X, len(labels))], [labels], scale_of(estimator._prepare(X, y))
 
 
 def tokens_like(X: Any, count: int) -> Any:

@@ -25,7 +25,7 @@ from ..io import (
     read_superpixels,
     segments_of_tags,
 )
-from ._digests import digest
+from ._digests import digest, scale_of
 
 
 def bare(estimator: Any) -> tuple[type, dict[str, Any], list[str] | None]:
@@ -75,12 +75,13 @@ class Files:
         self.files, self.format, self.bounds = files, format, bounds
 
     def names(self) -> Any:
-        """Labels, attributes, format and template of these files, in the order they come in."""
+        """Labels, attributes, format and template of these files, in the order they come in; and the value of constant
+        features."""
         estimator = whole(self.estimator)
         with joined(self.files) as path:
             prepared = estimator._prepare(SequenceFile(path, self.format), None)
         labels, attributes = prepared.labels.list(), prepared.attributes.list()
-        return labels, attributes, prepared.format, estimator._read_template
+        return labels, attributes, prepared.format, estimator._read_template, scale_of(prepared)
 
     def __call__(self, names: Any) -> Any:
         spec, labels, attributes, format, template = names

@@ -211,6 +211,7 @@ fn unsuitable_checkpoints_are_refused_with_a_reason() {
          {same} --without first
          {same} --loss normalised-hamming
          {same} --label-weight NN=2
+         {same} --transition-scale 2
          {same} --checkpoint-every 0
          {same} --checkpoint-every 5m
          {same} --checkpoint pets.model

@@ -37,11 +37,82 @@ fn lambda_follows_the_scale_and_says_so() {
     assert_eq!(desk.run("train pets.crf -q --json --seed 7").ok().json()["lambda"], json["lambda"]);
 }
 
+/// The value of constant features that a model keeps.
+fn transition_scale(desk: &Desk, model: &str) -> f64 {
+    desk.model(model).meta.spec.transition_scale().unwrap()
+}
+
+#[test]
+fn transitions_have_the_value_that_fits_attributes() {
+    let desk = Desk::new();
+    let run = desk.run("train pets.crf -o pets.model").ok();
+    assert!(run.stderr.contains("transitions have the value "), "{}", run.stderr);
+    let value = transition_scale(&desk, "pets.model");
+    assert!(value > 0.1 && value != 1.0, "{value}");
+    desk.run("verify pets.model pets.crf").ok();
+    // All attributes ten times as long: the same problem in other units.
+    let text: String = desk.read("pets.crf").lines().fold(String::new(), |text, line| {
+        let mut fields = line.split('\t');
+        let label = fields.next().unwrap_or_default();
+        let rest: String = fields.map(|field| format!("\t{field}:10")).collect();
+        format!("{text}{label}{rest}\n")
+    });
+    desk.write("long.crf", text);
+    let run = desk.run("train long.crf -o long.model --json -q").ok().json();
+    assert!((transition_scale(&desk, "long.model") / value - 10.0).abs() < 1e-9);
+    let plain = desk.run("train pets.crf --json -q").ok().json();
+    for figure in ["primal", "dual"] {
+        let of = |run: &serde_json::Value| run[figure].as_f64().unwrap();
+        assert!((of(&run) - of(&plain)).abs() < 1e-3 * of(&plain), "{figure}");
+    }
+
+    // It stays with the model, whatever is done with it.
+    desk.run("train pets.crf --transition-scale 3 -o three.model").ok();
+    assert_eq!(transition_scale(&desk, "three.model"), 3.0);
+    desk.run("verify three.model pets.crf").ok();
+    desk.run("prune three.model pets.crf --keep 0.5 -o small.model").ok();
+    desk.run("verify small.model pets.crf").ok();
+    desk.run("train pets.crf --transition-scale 3 --warm-start pets.model -o warm.model").ok();
+    desk.run("verify warm.model pets.crf").ok();
+    desk.run("train pets.crf --transition-scale 3 --rescaling slack -o slack.model").ok();
+    desk.run("verify slack.model pets.crf").ok();
+    desk.run("train pets.crf --transition-scale 3 --kernel rbf -o kernel.model").ok();
+    desk.run("verify kernel.model pets.crf").ok();
+    desk.run("train pets.crf --kernel rbf -o plain.model").ok();
+    assert_eq!(transition_scale(&desk, "plain.model"), 1.0);
+    desk.run("train pets.crf --lambda auto --validation pets.crf -o auto.model").ok();
+    desk.run("verify auto.model pets.crf").ok();
+    desk.run("path pets.crf --transition-scale 3 -o pets.path").ok();
+    desk.run("pick pets.path --lambda 0.5 -o picked.model").ok();
+    assert_eq!(transition_scale(&desk, "picked.model"), 3.0);
+}
+
+#[test]
+fn a_dump_and_bounds_are_about_what_is_added_to_scores() {
+    let desk = Desk::new();
+    desk.run("train pets.crf --transition-scale 4 -o four.model").ok();
+    let model = desk.model("four.model");
+    let Spec::Chain(chain) = &model.meta.spec else { panic!("{:?}", model.meta.spec) };
+    let raw = &model.weights[chain.shape.transition()];
+    let largest = raw.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let dump = desk.run("dump four.model --json").ok().json();
+    let shown = dump["transitions"].as_array().unwrap().iter();
+    let shown = shown.map(|entry| entry["weight"].as_f64().unwrap()).fold(f64::MIN, f64::max);
+    assert_eq!(shown, 4.0 * largest);
+    assert!(largest > 0.1 / 4.0);
+    desk.run("train pets.crf --transition-scale 4 --upper transition=0.1 -o low.model").ok();
+    desk.run("verify low.model pets.crf").ok();
+    let low = desk.model("low.model").weights;
+    assert!(low[chain.shape.transition()].iter().all(|w| 4.0 * w <= 0.1));
+}
+
 #[test]
 fn the_papers_are_one_option_away() {
     let desk = Desk::new();
-    let papers = "train pets.crf -q --json --lambda 1/n --loss normalised-hamming --tolerance 0.01";
+    let papers = "train pets.crf -q --json --lambda 1/n --loss normalised-hamming --tolerance 0.01 \
+                  --transition-scale 1 -o papers.model";
     let json = desk.run(papers).ok().json();
+    assert_eq!(transition_scale(&desk, "papers.model"), 1.0);
     assert_eq!(
         (&json["lambda"], &json["lambda_source"]["rule"]),
         (&(1.0 / 3.0).into(), &"1/n".into())
@@ -102,6 +173,9 @@ fn measures_and_tolerances_that_make_no_sense_are_refused() {
         ("--tolerance=-1%", "a percentage below 100 is needed"),
         ("--tolerance some", "or `1%`"),
         ("--lambda some", "or `scale`, `auto` or `1/n`"),
+        ("--transition-scale 0", "it must be `auto` or a positive number"),
+        ("--transition-scale many", "it must be `auto` or a positive number"),
+        ("--transition-scale 1e-200", "the scale of transitions must be a positive number"),
         ("--standardise --kernel rbf", "--standardise does not go with --kernel"),
         ("--standardise --lower 0", "--standardise does not go with --lower and --upper"),
     ] {

@@ -75,6 +75,11 @@ pub struct ModelArgs {
     /// from 0, and subtracts means in that case]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
     pub(crate) standardise: Option<Standardise>,
+    /// The value of the constant features of a chain (transitions, biases, first and last labels), by which their
+    /// weights are multiplied: the larger it is, the less lambda holds them back against attributes. `auto`
+    /// follows the length of attributes; papers have 1 [default: auto; 1 with a kernel]
+    #[arg(long, value_parser = transition_scale, value_name = "auto|NUMBER")]
+    pub(crate) transition_scale: Option<TransitionScale>,
     /// Pairs of labels that have a weight, in multi-label models [default: complete up to 15 labels,
     /// tree up to 100, else none]
     #[arg(long, value_enum, value_name = "NAME")]
@@ -213,4 +218,27 @@ pub(crate) enum Standardise {
     Auto,
     Always,
     Never,
+}
+
+impl ModelArgs {
+    /// Whether constant features get the value that fits the length of attributes.
+    pub(crate) fn fits_transition_scale(&self) -> bool {
+        matches!(self.transition_scale, None | Some(TransitionScale::Auto))
+    }
+}
+
+/// The value of the constant features of a chain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum TransitionScale {
+    /// By the length of attributes.
+    Auto,
+    Value(f64),
+}
+
+fn transition_scale(text: &str) -> Result<TransitionScale, String> {
+    match text.parse::<f64>() {
+        _ if text == "auto" => Ok(TransitionScale::Auto),
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(TransitionScale::Value(value)),
+        _ => Err("it must be `auto` or a positive number".to_owned()),
+    }
 }

@@ -14,7 +14,7 @@ use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Rescaling, Source, Training,
+    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Rescaling, Source, Spec, Training,
     TrainingPlan, atomic_write, default_settings, read_training,
 };
 use std::ops::RangeInclusive;
@@ -44,7 +44,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let loss = Hamming { normalised: false, ..Hamming::default() };
     let spec = ChainSpec { shape, loss, kernel: None, rescaling: Rescaling::Margin };
     let origin = Origin::from(&data);
-    let data = Training { examples: data.sequences.into(), origin, spec: spec.clone().into() };
+    let mut data = Training { examples: data.sequences.into(), origin, spec: spec.into() };
+    data.fit_transition_scale();
     on_ctrl_c(&screen)?;
     // What `train` does without any options.
     let scale = data.scale_lambda(&Default::default(), default_settings().seed)?;
@@ -83,7 +84,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     if let (false, Some(words)) =
         (args.talk.json || args.talk.quiet, test.data.examples.sequences())
     {
-        super::print(&drawings(&model, &spec, words))?;
+        super::print(&drawings(&model, words))?;
     }
     screen.say(format!(
         "In {}: model.safetensors, trace.jsonl, report.html to look at, and its figures.",
@@ -96,7 +97,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
 }
 
 /// A few test words with their true and predicted spelling, right and wrong ones, no word twice.
-fn drawings(model: &Model, spec: &ChainSpec, test: &Sequences) -> String {
+fn drawings(model: &Model, test: &Sequences) -> String {
+    let Spec::Chain(spec) = &model.meta.spec else { return String::new() };
     let mut predictor = ChainPredictor::new(spec, &model.weights);
     let mut text = String::new();
     let mut shown: Vec<&[u32]> = Vec::new();

@@ -124,6 +124,6 @@ fn scale_in_words(scale: &LambdaScale, data: &Training) -> String {
 }
 
 /// A number in at most five digits.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if (1e-3..1e5).contains(&value) { format_number(value) } else { format!("{value:.3e}") }
 }

@@ -146,6 +146,7 @@ fn difference(then: &Spec, now: &Spec) -> Option<&'static str> {
                 (then.shape.groups != now.shape.groups, "--without"),
                 (then.loss.normalised != now.loss.normalised, "--loss"),
                 (then.loss.label_weights != now.loss.label_weights, "--label-weight"),
+                (then.shape.transition_scale != now.shape.transition_scale, "--transition-scale"),
             ];
             differ.into_iter().find(|(differ, _)| *differ).map_or(Some("--model"), |o| Some(o.1))
         }

@@ -1,6 +1,6 @@
 //! Attributes in comparable units, where that is asked for or pays.
 
-use crate::args::Standardise;
+use crate::args::{ModelArgs, Standardise};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
 use maxmargin::GroupBounds;
@@ -8,12 +8,12 @@ use maxmargin_io::{Scaling, Training};
 
 /// Scales the attributes of the examples if that is asked for, or pays; says so, or that it might.
 pub(super) fn apply(
-    when: Option<Standardise>,
+    args: &ModelArgs,
     data: &mut Training,
     bounds: &GroupBounds,
     screen: &Screen,
 ) -> Result<Option<Scaling>> {
-    let has_kernel = data.spec.kernel().is_some();
+    let (when, has_kernel) = (args.standardise, data.spec.kernel().is_some());
     let asked = when == Some(Standardise::Always);
     if asked && has_kernel {
         bail!("--standardise does not go with --kernel, whose inputs are kept as they are");
@@ -36,6 +36,9 @@ pub(super) fn apply(
     if asked || possible && scaling.is_needed(&data.examples) {
         if let Some(scaled) = scaling.apply(&data.examples) {
             data.examples = scaled;
+            if args.fits_transition_scale() {
+                data.fit_transition_scale();
+            }
         }
         if !asked {
             let what = match scaling.centres().len() {

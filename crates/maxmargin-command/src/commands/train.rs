@@ -62,7 +62,13 @@ fn run_on(
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
     let rounds = soft::rounds(&args.model.soft);
-    let scaling = scaling::apply(args.model.standardise, &mut data, &bounds, screen)?;
+    let scaling = scaling::apply(&args.model, &mut data, &bounds, screen)?;
+    if let Some(value) = data.spec.transition_scale().filter(|value| *value != 1.0)
+        && args.model.fits_transition_scale()
+    {
+        let value = lambda::short(value);
+        screen.say(format!("transitions have the value {value}, by the length of attributes"));
+    }
     let mut plan = TrainingPlan { bounds, start, rounds, lambda_source: None, scaling };
     let nouns = data.spec.nouns();
     let mut validation = validation.map(|validation| validation.data);

@@ -12,7 +12,7 @@ use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
     of_kind, refuse_format,
 };
-use crate::args::{Group, ModelArgs, PredictArgs};
+use crate::args::{Group, ModelArgs, PredictArgs, TransitionScale};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{Tally, is_bio};
@@ -32,7 +32,7 @@ use std::path::Path;
 /// sequence as in a short one, which predicts better.
 const NORMALISED: bool = false;
 
-pub(super) const KNOWN: [&str; 9] = [
+pub(super) const KNOWN: [&str; 10] = [
     "--template",
     "--label-column",
     "--min-count",
@@ -42,6 +42,7 @@ pub(super) const KNOWN: [&str; 9] = [
     "--lower",
     "--upper",
     "--kernel",
+    "--transition-scale",
 ];
 
 pub(super) fn training(
@@ -59,10 +60,17 @@ pub(super) fn training(
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
     }
-    let (shape, loss) = (shape(args, &data)?, hamming(args, &data.labels, NORMALISED)?);
+    let (mut shape, loss) = (shape(args, &data)?, hamming(args, &data.labels, NORMALISED)?);
+    if let Some(TransitionScale::Value(value)) = args.transition_scale {
+        shape.transition_scale = value;
+    }
     let inputs = data.sequences.iter().flat_map(|sequence| sequence.tokens());
     let kernel = kernel(args, inputs, shape.attributes)?;
-    let spec = ChainSpec { shape, loss, kernel, rescaling: args.rescaling };
+    let mut spec = ChainSpec { shape, loss, kernel, rescaling: args.rescaling };
+    // All examples take part, those that will be held out, too: nothing is learned of their labels.
+    if args.fits_transition_scale() {
+        spec.fit_transition_scale(&data.sequences);
+    }
     let origin = Origin::from(&data);
     Ok(Training { origin, examples: data.sequences.into(), spec: spec.into() })
 }
@@ -130,7 +138,7 @@ fn shape(args: &ModelArgs, data: &Dataset) -> Result<ChainShape> {
         first: has(Group::First),
         last: has(Group::Last),
     };
-    let shape = ChainShape { labels: data.labels.len(), attributes: data.attributes.len(), groups };
+    let shape = ChainShape { groups, ..ChainShape::new(data.labels.len(), data.attributes.len()) };
     if shape.dim() == 0 {
         bail!("--without: no features are left\nhint: leave out fewer groups");
     }
@@ -240,7 +248,8 @@ impl Kind for ChainSpec {
     }
 
     fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
-        let (shape, w) = (&self.scoring_shape(), &model.weights);
+        // What is added to scores.
+        let (shape, w) = (&self.scoring_shape(), &model.scoring_weights());
         let k = shape.labels;
         let labels = model.labels.iter().enumerate().map(|(y, label)| {
             let rows = w[shape.emission()].chunks_exact(k).enumerate();

@@ -15,6 +15,7 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (!args.without.is_empty(), "--without"),
         (args.loss.is_some(), "--loss"),
         (!args.label_weight.is_empty(), "--label-weight"),
+        (args.transition_scale.is_some(), "--transition-scale"),
         (!args.lower.is_empty(), "--lower"),
         (!args.upper.is_empty(), "--upper"),
         (!args.tie.is_empty(), "--tie"),

@@ -6,6 +6,7 @@ mod spread;
 
 pub use measure::Measure;
 pub use search::LambdaSearch;
+pub(crate) use spread::Moments;
 
 use crate::held_out::HeldOut;
 use crate::problem::ProblemError;

@@ -9,7 +9,7 @@ use maxmargin::model::Row;
 
 /// Sums over rows, attribute by attribute.
 #[derive(Default)]
-struct Moments {
+pub(crate) struct Moments {
     rows: f64,
     /// Of each attribute: the sum and the sum of squares of its values, the number of rows that have it, and
     /// its least and largest value.
@@ -29,7 +29,7 @@ const EMPTY: Column =
     Column { sum: 0.0, squares: 0.0, count: 0.0, least: f64::INFINITY, largest: f64::NEG_INFINITY };
 
 impl Moments {
-    fn add(&mut self, row: Row<'_>) {
+    pub(crate) fn add(&mut self, row: Row<'_>) {
         self.rows += 1.0;
         for (attribute, value) in row.pairs() {
             let at = attribute as usize;
@@ -45,8 +45,8 @@ impl Moments {
         }
     }
 
-    /// The share of the squares that is left after centring.
-    fn spread(&self) -> f64 {
+    /// The sum of all squares, and what is left of it after centring.
+    fn squares(&self) -> (f64, f64) {
         let (mut all, mut left) = (0.0, 0.0);
         for column in &self.attributes {
             all += column.squares;
@@ -55,7 +55,18 @@ impl Moments {
             left +=
                 if is_constant { column.squares } else { (column.squares - mean_part).max(0.0) };
         }
+        (all, left)
+    }
+
+    /// The share of the squares that is left after centring.
+    fn spread(&self) -> f64 {
+        let (all, left) = self.squares();
         if all > 0.0 && left > 0.0 { left / all } else { 1.0 }
+    }
+
+    /// What is left of the squared length of a row after centring, in the mean.
+    pub(crate) fn mean_left(&self) -> f64 {
+        self.squares().1 / self.rows
     }
 }
 

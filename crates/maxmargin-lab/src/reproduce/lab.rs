@@ -24,14 +24,14 @@ pub(super) struct DataSet {
 
 pub(super) const OCR_SMALL: DataSet = DataSet {
     name: "OCR small",
-    words: "ocr-small --loss normalised-hamming",
+    words: "ocr-small --loss normalised-hamming --transition-scale 1",
     test: "--test ocr-small:test",
     file: None,
     instead: None,
 };
 pub(super) const OCR_LARGE: DataSet = DataSet {
     name: "OCR large",
-    words: "ocr-large --loss normalised-hamming",
+    words: "ocr-large --loss normalised-hamming --transition-scale 1",
     test: "--test ocr-large:test",
     file: None,
     instead: None,
@@ -39,7 +39,7 @@ pub(super) const OCR_LARGE: DataSet = DataSet {
 pub(super) const CONLL: DataSet = DataSet {
     name: "CoNLL-2000",
     words: "{data}/conll2000_train.txt.gz --template chunking --min-count 3 \
-            --loss normalised-hamming",
+            --loss normalised-hamming --transition-scale 1",
     test: "--test {data}/conll2000_test.txt.gz",
     file: Some("conll2000_train.txt.gz"),
     instead: Some(
@@ -260,9 +260,10 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The arguments for chains that ship with the program, with the papers' loss.
+/// The arguments for chains that ship with the program, with the papers' loss and features.
 pub(super) fn plain_args(data: &str) -> Result<CompareArgs> {
-    Ok(Words::try_parse_from(["compare", data, "--loss", "normalised-hamming"])
+    let papers = ["--loss", "normalised-hamming", "--transition-scale", "1"];
+    Ok(Words::try_parse_from(["compare", data].into_iter().chain(papers))
         .context("an experiment is written wrongly")?
         .args)
 }

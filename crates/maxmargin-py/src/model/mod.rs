@@ -97,7 +97,7 @@ impl Model {
     }
 
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.weights)
+        PyArray1::from_slice(py, &self.inner.scoring_weights())
     }
 
     /// The groups of weights: their names, where they begin and end, and their shapes.

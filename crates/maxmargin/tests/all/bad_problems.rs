@@ -115,7 +115,7 @@ fn empty_problems_are_rejected() {
         first: false,
         last: false,
     };
-    let shape = ChainShape { labels: 2, attributes: 1, groups: none };
+    let shape = ChainShape { groups: none, ..ChainShape::new(2, 1) };
     let mut data = Sequences::new();
     data.push_token([(0, 1.0)], 1).unwrap();
     data.end_sequence(1.0).unwrap();

@@ -114,7 +114,7 @@ fn long_case(labels: usize, lengths: &[usize], groups: FeatureGroups, ones: bool
     let mut sequence =
         |length| CaseSequence { weight: 0.5, tokens: (0..length).map(|_| token()).collect() };
     let sequences = lengths.iter().map(|&length| sequence(length)).collect();
-    ChainCase { labels, attributes, groups, loss: Hamming::default(), sequences }
+    ChainCase { labels, attributes, groups, scale: 1.5, loss: Hamming::default(), sequences }
 }
 
 /// Sequences of 200 tokens have no table of inner products, sequences of 2 tokens do. Both use one

@@ -80,6 +80,7 @@ proptest! {
         // Integer weights and values make every sum exact, so ties are exact too.
         let mut case = case;
         case.loss = Hamming { normalised: false, label_weights: Vec::new() };
+        case.scale = case.scale.ceil();
         for token in case.sequences.iter_mut().flat_map(|s| &mut s.tokens) {
             token.attributes.iter_mut().for_each(|(_, value)| *value = value.round());
             token.cost = token.cost.round();
@@ -149,7 +150,7 @@ fn large(labels: usize, length: usize, transition: bool, seed: u64) -> ChainCase
     };
     let sequences = vec![sequence(length), sequence(1)];
     let groups = FeatureGroups { transition, ..FeatureGroups::default() };
-    ChainCase { labels, attributes, groups, loss: Hamming::default(), sequences }
+    ChainCase { labels, attributes, groups, scale: 1.0, loss: Hamming::default(), sequences }
 }
 
 #[test]

@@ -20,6 +20,7 @@ fn case(transition: bool) -> ChainCase {
         labels: 3,
         attributes: 3,
         groups: FeatureGroups { transition, ..FeatureGroups::default() },
+        scale: 1.0,
         loss: Hamming::default(),
         sequences: vec![sequence(&[0, 1, 2]), sequence(&[1])],
     }

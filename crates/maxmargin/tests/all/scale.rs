@@ -3,7 +3,7 @@
 use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
 use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
-use maxmargin::{LambdaScale, Problem, Rng, SparseVec, scale_lambda};
+use maxmargin::{LambdaScale, Problem, Rng, Settings, SparseVec, scale_lambda, train};
 use proptest::prelude::*;
 
 /// Sequences with random attributes in units of `unit`, whose mistakes cost `cost`, each `copies` times.
@@ -63,6 +63,63 @@ proptest! {
             Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne).unwrap()
         };
         prop_assert!(close(lambda(&rows(weight)), lambda(&rows(1.0))));
+    }
+}
+
+/// A chain with attributes in units of `unit` and constant features of the value `scale`, at its λ by the rule.
+fn trained_in(seed: u64, unit: f64, scale: f64) -> (ChainShape, maxmargin::Solution) {
+    let groupless = chain(seed, unit, 1.0, 1);
+    let shape = ChainShape { transition_scale: scale, ..ChainShape::new(3, 6) };
+    let loss = Hamming { normalised: false, ..Hamming::default() };
+    let chain = Chain::new(shape, groupless.data().clone(), &loss).unwrap();
+    let lambda = Some(lambda(&chain));
+    let settings = Settings { lambda, max_passes: 20, tolerance: 1e-6, ..Settings::default() };
+    (shape, train(&chain, &settings).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Attributes in units of s and constant features of the value s make the same problem in other units. Powers of
+    /// two change no digits: the same steps lead to the same certificate.
+    #[test]
+    fn constant_features_in_the_units_of_attributes_change_nothing(
+        seed in any::<u64>(), power in -3i32..=3, scale in 0.2f64..4.0
+    ) {
+        let unit = 2f64.powi(power);
+        let (_, plain) = trained_in(seed, 1.0, scale);
+        let (_, other) = trained_in(seed, unit, unit * scale);
+        let (a, b) = (&plain.certificate, &other.certificate);
+        prop_assert_eq!((a.primal, a.dual, a.gap), (b.primal, b.dual, b.gap));
+        prop_assert!(close(b.lambda, unit * unit * a.lambda));
+        let times = |w: &[f64]| w.iter().map(|w| unit * w).collect::<Vec<_>>();
+        prop_assert_eq!(&plain.weights, &times(&other.weights));
+    }
+
+    /// A value of constant features is the same as attributes divided by it.
+    #[test]
+    fn a_value_of_constant_features_divides_attributes(seed in any::<u64>(), power in -3i32..=3) {
+        let scale = 2f64.powi(power);
+        let (shape, own) = trained_in(seed, 1.0, scale);
+        let (_, divided) = trained_in(seed, 1.0 / scale, 1.0);
+        let (a, b) = (&own.certificate, &divided.certificate);
+        prop_assert_eq!((a.primal, a.dual, a.gap), (b.primal, b.dual, b.gap));
+        // What transitions add to scores is the same, and so is what attributes add.
+        for at in shape.transition() {
+            prop_assert_eq!(scale * own.weights[at], divided.weights[at]);
+        }
+        for at in shape.emission() {
+            prop_assert_eq!(own.weights[at], divided.weights[at] / scale);
+        }
+    }
+}
+
+#[test]
+fn a_value_of_constant_features_is_a_positive_number() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
+        let shape = ChainShape { transition_scale: value, ..ChainShape::new(2, 1) };
+        let error = Chain::new(shape, Sequences::new(), &Hamming::default()).unwrap_err();
+        assert!(error.to_string().contains("the scale of transitions"), "{error}");
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn has_templates(model: &Model, spec: &ChainSpec) -> bool {
 
 fn transitions(model: &Model, spec: &ChainSpec) -> Heatmap {
     let labels = || model.labels.iter().map(str::to_owned);
-    let weights = model.weights[spec.scoring_shape().transition()].to_vec();
+    let weights = model.scoring_weights()[spec.scoring_shape().transition()].to_vec();
     Heatmap::new("Transition weights", labels(), labels(), weights)
         .axes("label", "next label")
         .note("Positive: the pair is likelier than its tokens alone suggest.")

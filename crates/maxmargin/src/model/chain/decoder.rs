@@ -59,7 +59,8 @@ impl<'a> ChainDecoder<'a> {
     /// # Panics
     /// If `w` is shorter than the shape says.
     pub fn new(shape: &ChainShape, w: &'a [f64]) -> Self {
-        let transitions = w[shape.transition()].to_vec();
+        let mut transitions = w[shape.transition()].to_vec();
+        transitions.iter_mut().for_each(|score| *score *= shape.transition_scale);
         let (nodes, forward, labels) = (Vec::new(), Vec::new(), Vec::new());
         Self { shape: *shape, w, rules: None, transitions, nodes, forward, labels }
     }

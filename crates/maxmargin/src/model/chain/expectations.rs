@@ -31,6 +31,7 @@ impl Expectations<ChainWorkspace> for Chain {
                 *theta += scale * (loss + score);
             }
         }
+        let scale = scale * self.shape().transition_scale;
         for (theta, weight) in edges.iter_mut().zip(&w[self.shape().transition()]) {
             *theta += scale * weight;
         }

@@ -2,7 +2,8 @@
 //!
 //! Nodes of the same label share emission weights, so ‖Bp‖² needs the inner products of an example's
 //! tokens with each other. These are few and fixed, so they are computed once. For examples so long that
-//! the table would be much larger than the data, features are added up instead.
+//! the table would be much larger than the data, features are added up instead. What constant features
+//! contribute is the same for all tokens, and is added when a length is computed.
 
 use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
@@ -15,7 +16,7 @@ use std::ops::Range;
 /// A table of inner products may have this many entries per attribute entry of its example.
 const ENTRIES_PER_ATTRIBUTE: usize = 4;
 
-/// The inner products of each example's tokens, biases and ends included.
+/// The inner products of the attributes of each example's tokens.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Grams {
     /// The lower triangles one after another, each row by row.
@@ -127,9 +128,9 @@ impl Grams {
         let mut grams = Self::default();
         for sequence in data.iter() {
             for t in 0..sequence.len() {
-                (0..=t)
-                    .map(|s| whole_product(shape, sequence.len(), s, t, product(sequence, s, t)))
-                    .for_each(|product| grams.products.push(product));
+                let inputs =
+                    |s| if shape.groups.emission { product(sequence, s, t) } else { 0.0 };
+                (0..=t).for_each(|s| grams.products.push(inputs(s)));
             }
             grams.starts.push(grams.products.len());
         }
@@ -144,9 +145,7 @@ impl Grams {
             }
             for s in 0..=t {
                 let inputs = || sequence.token(s).pairs().map(|(a, v)| v * dense[a as usize]).sum();
-                let inputs = if shape.groups.emission { inputs() } else { 0.0 };
-                let product = whole_product(shape, sequence.len(), s, t, inputs);
-                self.products.push(product);
+                self.products.push(if shape.groups.emission { inputs() } else { 0.0 });
             }
             if shape.groups.emission {
                 sequence.token(t).pairs().for_each(|(a, _)| dense[a as usize] = 0.0);
@@ -190,10 +189,11 @@ impl Grams {
     ) -> f64 {
         let edges = scratch.collect(shape, parts);
         let range = self.range(i);
+        let constants = Constants::new(shape, sequence.len());
         let nodes = match &self.products {
-            _ if range.is_empty() => scratch.nodes_by_features(shape, sequence),
-            Products::Small(products) => scratch.nodes_by_products(&products[range]),
-            Products::Wide(products) => scratch.nodes_by_products(&products[range]),
+            _ if range.is_empty() => scratch.nodes_by_features(shape, constants, sequence),
+            Products::Small(products) => scratch.nodes_by_products(constants, &products[range]),
+            Products::Wide(products) => scratch.nodes_by_products(constants, &products[range]),
         };
         for node in &scratch.nodes {
             scratch.latest[node.label as usize] = 0;
@@ -202,16 +202,31 @@ impl Grams {
     }
 }
 
-/// The inner product of two tokens: that of their inputs, plus the bias, plus 1 for each end that they
-/// share.
-fn whole_product(shape: &ChainShape, length: usize, s: usize, t: usize, inputs: f64) -> f64 {
-    let end = |at: usize, on: bool| f64::from(on && t == at);
-    let mut product = f64::from(shape.groups.bias) + inputs;
-    if s == t {
-        product += end(0, shape.groups.first);
-        product += end(length - 1, shape.groups.last);
+/// What constant features add to the inner products of an example's tokens.
+#[derive(Clone, Copy)]
+struct Constants {
+    /// To that of any two tokens: κ² for the bias.
+    any: f64,
+    /// To that of the first token and of the last one with itself: κ².
+    first: f64,
+    last: f64,
+    length: usize,
+}
+
+impl Constants {
+    fn new(shape: &ChainShape, length: usize) -> Self {
+        let square = shape.transition_scale * shape.transition_scale;
+        let value = |on: bool| if on { square } else { 0.0 };
+        let groups = &shape.groups;
+        Self { any: value(groups.bias), first: value(groups.first), last: value(groups.last), length }
     }
-    product
+
+    /// What the ends add to the squared length of token `t`.
+    #[inline]
+    fn ends(self, t: usize) -> f64 {
+        let first = if t == 0 { self.first } else { 0.0 };
+        first + if t + 1 == self.length { self.last } else { 0.0 }
+    }
 }
 
 impl NormScratch {
@@ -242,7 +257,8 @@ impl NormScratch {
                 }
             }
         }
-        if is_dense { self.dense_edges() } else { self.sorted_edges() }
+        let edges = if is_dense { self.dense_edges() } else { self.sorted_edges() };
+        shape.transition_scale * shape.transition_scale * edges
     }
 
     /// Returns the squared length of the edges from the dense table, and resets the table.
@@ -265,7 +281,7 @@ impl NormScratch {
 
     /// The squared length of the nodes, from the table of inner products: a sum over pairs of nodes with
     /// the same label.
-    fn nodes_by_products<T: Copy + Into<f64>>(&self, triangle: &[T]) -> f64 {
+    fn nodes_by_products<T: Copy + Into<f64>>(&self, constants: Constants, triangle: &[T]) -> f64 {
         let mut total = 0.0;
         for node in &self.nodes {
             let t = node.t as usize;
@@ -275,16 +291,24 @@ impl NormScratch {
             let mut sum = 0.0;
             while other != 0 {
                 let earlier = self.nodes[other as usize - 1];
-                sum += earlier.value * row[earlier.t as usize].into();
+                let inputs: f64 = row[earlier.t as usize].into();
+                sum += earlier.value * (constants.any + inputs);
                 other = earlier.before;
             }
-            total += node.value * (2.0 * sum + node.value * row[t].into());
+            let inputs: f64 = row[t].into();
+            let own = constants.any + inputs + constants.ends(t);
+            total += node.value * (2.0 * sum + node.value * own);
         }
         total
     }
 
     /// The squared length of the nodes, by adding up the features of each label.
-    fn nodes_by_features(&mut self, shape: &ChainShape, sequence: Sequence<'_>) -> f64 {
+    fn nodes_by_features(
+        &mut self,
+        shape: &ChainShape,
+        constants: Constants,
+        sequence: Sequence<'_>,
+    ) -> f64 {
         self.feature_sums.resize(shape.attributes, 0.0);
         let mut total = 0.0;
         for at in 0..self.nodes.len() {
@@ -292,13 +316,19 @@ impl NormScratch {
             if self.latest[last.label as usize] as usize != at + 1 {
                 continue; // a later node with this label takes care of it
             }
-            total += self.label_norm_sq(shape, sequence, at as u32 + 1);
+            total += self.label_norm_sq(shape, constants, sequence, at as u32 + 1);
         }
         total
     }
 
     /// The squared length of all nodes linked from entry `from` (counted from 1) backwards.
-    fn label_norm_sq(&mut self, shape: &ChainShape, sequence: Sequence<'_>, from: u32) -> f64 {
+    fn label_norm_sq(
+        &mut self,
+        shape: &ChainShape,
+        constants: Constants,
+        sequence: Sequence<'_>,
+        from: u32,
+    ) -> f64 {
         let groups = &shape.groups;
         let (nodes, sums) = (&self.nodes, &mut self.feature_sums);
         let linked = || {
@@ -310,15 +340,12 @@ impl NormScratch {
         for node in linked() {
             let t = node.t as usize;
             bias += node.value;
-            let ends = [groups.first && t == 0, groups.last && t + 1 == sequence.len()];
-            total += ends.map(f64::from).iter().sum::<f64>() * node.value * node.value;
+            total += constants.ends(t) * node.value * node.value;
             if groups.emission {
                 sequence.token(t).pairs().for_each(|(a, v)| sums[a as usize] += v * node.value);
             }
         }
-        if groups.bias {
-            total += bias * bias;
-        }
+        total += constants.any * bias * bias;
         if groups.emission {
             for attribute in linked().flat_map(|node| sequence.token(node.t as usize).attributes) {
                 let sum = std::mem::take(&mut sums[*attribute as usize]);

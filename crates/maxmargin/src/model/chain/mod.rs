@@ -3,9 +3,11 @@
 //! The score of a labelling y of tokens x₁ … x_T is
 //!
 //! ```text
-//! ⟨w, φ(x, y)⟩ = Σₜ ⟨w_emission[yₜ], xₜ⟩ + w_bias[yₜ]  +  Σₜ w_transition[yₜ, yₜ₊₁]
-//!              + w_first[y₁] + w_last[y_T]
+//! ⟨w, φ(x, y)⟩ = Σₜ ⟨w_emission[yₜ], xₜ⟩ + κ · (Σₜ w_bias[yₜ]  +  Σₜ w_transition[yₜ, yₜ₊₁]
+//!              + w_first[y₁] + w_last[y_T])
 //! ```
+//!
+//! where κ, the [`transition_scale`](ChainShape::transition_scale), is 1 unless told otherwise.
 //!
 //! Its parts are the nodes (t, yₜ) and the edges (t, yₜ, yₜ₊₁). A block of the dual is kept as the
 //! marginals of these parts, most of which are zero. Since a chain is a tree, node and edge marginals

@@ -168,7 +168,7 @@ impl Chain {
         }
     }
 
-    /// Adds `scale` · `nodes` of position `t` to the biases, and to the weights of the first or last
+    /// Adds `scale` · κ · `nodes` of position `t` to the biases, and to the weights of the first or last
     /// label at the ends.
     fn scatter_biases<S: Sink + ?Sized>(
         &self,
@@ -179,6 +179,7 @@ impl Chain {
         sink: &mut S,
     ) {
         let (shape, groups) = (&self.shape, &self.shape.groups);
+        let scale = scale * shape.transition_scale;
         for (on, start) in [
             (groups.bias, shape.bias().start),
             (groups.first && t == 0, shape.first().start),
@@ -201,6 +202,7 @@ fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), Inp
         let needed = format!("a chain needs between 1 and {MOST_LABELS} labels");
         return Err(InputError::Structure(format!("{needed}, not {labels}")));
     }
+    shape.check_scale()?;
     InputError::check_label_weights(&loss.label_weights, labels)?;
     for (at, sequence) in data.iter().enumerate() {
         if let Some(&label) = sequence.labels().iter().find(|&&y| y as usize >= labels) {
@@ -287,12 +289,12 @@ impl Chain {
     ) {
         let shape = &self.shape;
         let (k, sequence) = (shape.labels, self.data.sequence(i));
-        let transition = shape.transition().start;
+        let (transition, edge_scale) = (shape.transition().start, scale * shape.transition_scale);
         let mut entries = parts.entries();
         while let Some(&(id, value)) = entries.first() {
             match decode(id) {
                 Part::Edge { y, z, .. } => {
-                    sink.add(transition + y * k + z, scale * value);
+                    sink.add(transition + y * k + z, edge_scale * value);
                     entries = &entries[1..];
                 }
                 Part::Node { t, .. } => {
@@ -345,10 +347,10 @@ impl Parts for Chain {
 
     fn score(&self, _i: usize, w: &[f64], workspace: &ChainWorkspace, parts: &SparseVec) -> f64 {
         let (k, transition) = (self.shape.labels, &w[self.shape.transition()]);
-        let nodes = &workspace.scores.nodes;
+        let (nodes, edge_scale) = (&workspace.scores.nodes, self.shape.transition_scale);
         let term = |&(id, value): &(u64, f64)| match decode(id) {
             Part::Node { t, y } => value * nodes[t * k + y],
-            Part::Edge { y, z, .. } => value * transition[y * k + z],
+            Part::Edge { y, z, .. } => value * (edge_scale * transition[y * k + z]),
         };
         parts.entries().iter().map(term).sum()
     }

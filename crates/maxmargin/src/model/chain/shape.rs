@@ -2,6 +2,7 @@
 
 use super::sequences::Sequence;
 use crate::inference::viterbi::viterbi;
+use crate::model::InputError;
 use crate::model::rows::add_scores;
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use std::ops::Range;
 /// use maxmargin::model::chain::{ChainShape, FeatureGroups};
 ///
 /// let groups = FeatureGroups { first: false, last: false, ..FeatureGroups::default() };
-/// let shape = ChainShape { labels: 3, attributes: 10, groups };
+/// let shape = ChainShape { groups, ..ChainShape::new(3, 10) };
 /// assert_eq!(shape.dim(), 10 * 3 + 3 * 3 + 3);
 /// assert!(shape.first().is_empty());
 /// ```
@@ -43,11 +44,14 @@ impl Default for FeatureGroups {
 /// that the scores of a token are sums of contiguous rows. Then come transitions (the row is the earlier
 /// label), biases, first and last.
 ///
+/// Transitions, biases, first and last have no attributes: their features are constants, of the value
+/// [`transition_scale`](Self::transition_scale).
+///
 /// ```
 /// use maxmargin::model::chain::ChainShape;
 /// assert_eq!(ChainShape::new(26, 128).dim(), 4082); // OCR: 128·26 + 26·26 + 3·26
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ChainShape {
@@ -57,12 +61,37 @@ pub struct ChainShape {
     pub attributes: usize,
     /// The groups of features.
     pub groups: FeatureGroups,
+    /// The value of the constant features, which their weights are multiplied by in every score: κ > 0. The
+    /// larger it is, the less λ holds transitions back against attributes. Default: 1.
+    #[cfg_attr(feature = "serde", serde(default = "one", skip_serializing_if = "is_one"))]
+    pub transition_scale: f64,
+}
+
+#[cfg(feature = "serde")]
+const fn one() -> f64 {
+    1.0
+}
+
+#[cfg(feature = "serde")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one(scale: &f64) -> bool {
+    *scale == 1.0
 }
 
 impl ChainShape {
     /// A chain with all groups of features. Change [`groups`](Self::groups) to leave some out.
     pub fn new(labels: usize, attributes: usize) -> Self {
-        Self { labels, attributes, groups: FeatureGroups::default() }
+        Self { labels, attributes, groups: FeatureGroups::default(), transition_scale: 1.0 }
+    }
+
+    /// Refuses a value of constant features that is not a positive number, or whose square is none.
+    pub(crate) fn check_scale(&self) -> Result<(), InputError> {
+        let value = self.transition_scale;
+        if value > 0.0 && (value * value).is_normal() {
+            return Ok(());
+        }
+        let needed = "the scale of transitions must be a positive number";
+        Err(InputError::Structure(format!("{needed}, not {value}")))
     }
 
     /// Number of features, the length of w.
@@ -134,6 +163,23 @@ impl ChainShape {
         ]
     }
 
+    /// The scores of pairs of labels under the weights `w`: the transition weights times
+    /// [`transition_scale`](Self::transition_scale). `scaled` is overwritten unless that is 1.
+    #[inline]
+    pub(crate) fn transition_scores<'a>(
+        &self,
+        w: &'a [f64],
+        scaled: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
+        let transition = &w[self.transition()];
+        if self.transition_scale == 1.0 {
+            return transition;
+        }
+        scaled.clear();
+        scaled.extend(transition.iter().map(|weight| self.transition_scale * weight));
+        scaled
+    }
+
     /// Computes the node scores of a sequence: one row of K scores per token. The first and the last row
     /// include the weights of the first and the last label.
     ///
@@ -180,21 +226,23 @@ impl ChainShape {
         let k = self.labels;
         scores.clear();
         scores.resize(length * k, 0.0);
-        let bias = &w[self.bias()];
+        let (bias, value) = (&w[self.bias()], self.transition_scale);
         if !bias.is_empty() {
-            scores.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(bias));
+            let (first, others) = scores.split_at_mut(k);
+            add(first, value, bias);
+            others.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(first));
         }
         emit(scores);
-        add(&mut scores[..k], &w[self.first()]);
+        add(&mut scores[..k], value, &w[self.first()]);
         let last = scores.len() - k;
-        add(&mut scores[last..], &w[self.last()]);
+        add(&mut scores[last..], value, &w[self.last()]);
     }
 }
 
-/// Adds `other` to the front of `row`; `other` may be empty.
-fn add(row: &mut [f64], other: &[f64]) {
+/// Adds `value` · `other` to the front of `row`; `other` may be empty.
+fn add(row: &mut [f64], value: f64, other: &[f64]) {
     for (x, y) in row.iter_mut().zip(other) {
-        *x += y;
+        *x += value * y;
     }
 }
 
@@ -225,6 +273,8 @@ pub struct ChainScores {
     /// Node scores, one row of K per token.
     pub(super) nodes: Vec<f64>,
     forward: Vec<f64>,
+    /// The scores of pairs of labels, if they are not their weights.
+    transitions: Vec<f64>,
     /// Which positions have scores, if only some of them do.
     is_filled: Vec<bool>,
 }
@@ -252,21 +302,22 @@ impl ChainScores {
         self.is_filled.clear();
         self.is_filled.resize(length, false);
         let (emission, bias) = (&w[shape.emission()], &w[shape.bias()]);
+        let value = shape.transition_scale;
         for t in positions {
             if std::mem::replace(&mut self.is_filled[t], true) {
                 continue;
             }
             let row = &mut self.nodes[t * k..][..k];
             row.fill(0.0);
-            add(row, bias);
+            add(row, value, bias);
             if !emission.is_empty() {
                 add_scores(emission, sequence.token(t), row);
             }
             if t == 0 {
-                add(row, &w[shape.first()]);
+                add(row, value, &w[shape.first()]);
             }
             if t + 1 == length {
-                add(row, &w[shape.last()]);
+                add(row, value, &w[shape.last()]);
             }
         }
     }
@@ -301,8 +352,9 @@ impl ChainScores {
     /// # Panics
     /// If [`fill`](Self::fill) has not been called.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
-        let (transition, forward) = (&w[shape.transition()], &mut self.forward);
-        let score = viterbi(&self.nodes, transition, shape.labels, forward, labels);
+        let (transitions, forward) = (&mut self.transitions, &mut self.forward);
+        let transitions = shape.transition_scores(w, transitions);
+        let score = viterbi(&self.nodes, transitions, shape.labels, forward, labels);
         if forward.capacity() > MOST_KEPT {
             *forward = Vec::new();
         }

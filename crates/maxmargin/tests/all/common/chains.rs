@@ -12,6 +12,8 @@ pub struct ChainCase {
     pub labels: usize,
     pub attributes: usize,
     pub groups: FeatureGroups,
+    /// The value of constant features.
+    pub scale: f64,
     pub loss: Hamming,
     pub sequences: Vec<CaseSequence>,
 }
@@ -41,7 +43,8 @@ impl ChainCase {
             data.end_sequence(sequence.weight).unwrap();
         }
         let (labels, attributes, groups) = (self.labels, self.attributes, self.groups);
-        Chain::new(ChainShape { labels, attributes, groups }, data, &self.loss).unwrap()
+        let shape = ChainShape { labels, attributes, groups, transition_scale: self.scale };
+        Chain::new(shape, data, &self.loss).unwrap()
     }
 
     pub fn truth(&self, i: usize) -> Vec<u32> {
@@ -83,17 +86,17 @@ impl ChainCase {
                 }
             }
             if g.bias {
-                phi[bias + label] += 1.0;
+                phi[bias + label] += self.scale;
             }
             if g.transition && t + 1 < y.len() {
-                phi[transition + label * k + y[t + 1] as usize] += 1.0;
+                phi[transition + label * k + y[t + 1] as usize] += self.scale;
             }
         }
         if g.first {
-            phi[first + y[0] as usize] += 1.0;
+            phi[first + y[0] as usize] += self.scale;
         }
         if g.last {
-            phi[last + y[y.len() - 1] as usize] += 1.0;
+            phi[last + y[y.len() - 1] as usize] += self.scale;
         }
         phi
     }
@@ -165,6 +168,12 @@ fn groups() -> impl Strategy<Value = FeatureGroups> {
     })
 }
 
+/// The value of constant features: often 1, as in the papers. Subgradients take many more passes if it is far from
+/// the values of attributes.
+fn scale() -> impl Strategy<Value = f64> {
+    prop_oneof![2 => Just(1.0), 1 => Just(2.0), 2 => 0.5..2.0f64]
+}
+
 fn loss(labels: usize) -> impl Strategy<Value = Hamming> {
     let weight = prop_oneof![1 => Just(0.0), 4 => 0.1..3.0f64];
     let weights = prop_oneof![Just(Vec::new()), vec(weight, labels)];
@@ -200,10 +209,10 @@ pub fn any_chain() -> impl Strategy<Value = ChainCase> {
             let weight = if weighted { (0.1..3.0f64).boxed() } else { Just(1.0).boxed() };
             let sequence = (weight, vec(token(labels, attributes, ones), 1..=5))
                 .prop_map(|(weight, tokens)| CaseSequence { weight, tokens });
-            (Just((labels, attributes, groups)), loss(labels), vec(sequence, 1..=4))
+            (Just((labels, attributes, groups)), scale(), loss(labels), vec(sequence, 1..=4))
         })
-        .prop_map(|((labels, attributes, groups), loss, sequences)| {
-            let mut case = ChainCase { labels, attributes, groups, loss, sequences };
+        .prop_map(|((labels, attributes, groups), scale, loss, sequences)| {
+            let mut case = ChainCase { labels, attributes, groups, scale, loss, sequences };
             case.groups.bias |= case.dim() == 0;
             case
         })
@@ -223,11 +232,12 @@ pub fn tieless_chain() -> impl Strategy<Value = ChainCase> {
             let sequence = (0.2..2.0f64, vec(token, 1..=4))
                 .prop_map(|(weight, tokens)| CaseSequence { weight, tokens });
             let costs = vec(0.5..2.0f64, labels);
-            (Just((labels, attributes, groups, normalised)), costs, vec(sequence, 1..=4))
+            let shape = (Just((labels, attributes, groups, normalised)), scale());
+            (shape, costs, vec(sequence, 1..=4))
         })
-        .prop_map(|((labels, attributes, groups, normalised), label_weights, sequences)| {
+        .prop_map(|(((labels, attributes, groups, normalised), scale), label_weights, sequences)| {
             let groups = FeatureGroups { emission: true, ..groups };
             let loss = Hamming { normalised, label_weights };
-            ChainCase { labels, attributes, groups, loss, sequences }
+            ChainCase { labels, attributes, groups, scale, loss, sequences }
         })
 }

@@ -1,0 +1,158 @@
+//! The value of the constant features of chains that fits the length of attributes.
+//!
+//! Transitions, biases and the weights of ends have no attributes: their features have one value κ everywhere. With
+//! κ = 1, the longer the attributes of tokens are, the more λ, which fits these lengths, holds transitions back. A
+//! wrong label changes the attributes of one token and the two transitions beside it, so with κ² = m/2, where m
+//! is the mean squared length of a token's attributes, both changes are equally long, in any units.
+//! `benchmarks/results/2026-11-18-transition-scale.md` has what that was chosen by.
+
+use crate::lambda::Moments;
+use crate::model::Model;
+use crate::spec::{ChainSpec, Spec};
+use crate::training::Training;
+use maxmargin::model::chain::Sequences;
+use std::borrow::Cow;
+
+/// κ² is this share of the mean squared length of a token's attributes.
+const SHARE: f64 = 0.5;
+
+/// About so many sequences are enough to know the mean of all.
+const SAMPLE: usize = 2000;
+
+impl ChainSpec {
+    /// Gives constant features the value that fits the attributes of sequences; see [`transition_scale`]. With a
+    /// kernel, or without weights of attributes, it stays as it is.
+    pub fn fit_transition_scale(&mut self, data: &Sequences) {
+        if self.kernel.is_none() && self.shape.groups.emission {
+            self.shape.transition_scale = transition_scale(data);
+        }
+    }
+}
+
+impl Training {
+    /// Gives constant features of a chain the value that fits the attributes of its examples; see
+    /// [`transition_scale`]. Other specifications stay as they are.
+    pub fn fit_transition_scale(&mut self) {
+        if let (Spec::Chain(spec), Some(data)) = (&mut self.spec, self.examples.sequences()) {
+            spec.fit_transition_scale(data);
+        }
+    }
+}
+
+impl Model {
+    /// What its weights add to scores; see [`Spec::scoring_weights`].
+    pub fn scoring_weights(&self) -> Cow<'_, [f64]> {
+        self.meta.spec.scoring_weights(&self.weights)
+    }
+}
+
+impl Spec {
+    /// What the weights of constant features are multiplied by in scores, where that may be another number than 1.
+    pub const fn transition_scale(&self) -> Option<f64> {
+        match self {
+            Self::Chain(own) => Some(own.shape.transition_scale),
+            _ => None,
+        }
+    }
+
+    /// What weights add to scores: those of constant features times their [value](Self::transition_scale), all others
+    /// as they are.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Hamming};
+    /// use maxmargin_io::{ChainSpec, Spec};
+    ///
+    /// let shape = ChainShape { transition_scale: 2.0, ..ChainShape::new(2, 1) };
+    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
+    /// let scores = Spec::from(spec).scoring_weights(&[0.5; 12]).into_owned();
+    /// assert_eq!((&scores[shape.emission()], &scores[shape.last()]), (&[0.5; 2][..], &[1.0; 2][..]));
+    /// ```
+    pub fn scoring_weights<'w>(&self, weights: &'w [f64]) -> Cow<'w, [f64]> {
+        let Self::Chain(own) = self else { return Cow::Borrowed(weights) };
+        let shape = own.scoring_shape();
+        if shape.transition_scale == 1.0 {
+            return Cow::Borrowed(weights);
+        }
+        let mut weights = weights.to_vec();
+        let constants = &mut weights[shape.emission().end..];
+        constants.iter_mut().for_each(|weight| *weight *= shape.transition_scale);
+        Cow::Owned(weights)
+    }
+}
+
+/// Whether constant features can have this value.
+pub(crate) fn is_scale(value: f64) -> bool {
+    value > 0.0 && (value * value).is_normal()
+}
+
+/// The value of the constant features of a chain that fits the attributes of these sequences: the square root of half
+/// the mean squared length of a token's attributes. Attributes are centred for that, as they are for λ; those that are
+/// the same for all tokens count in full. It is 1 if the tokens have no attributes.
+///
+/// ```
+/// use maxmargin::model::chain::Sequences;
+/// use maxmargin_io::transition_scale;
+///
+/// let tokens = |unit: f64| {
+///     let mut data = Sequences::new();
+///     for value in [1.0, -1.0, 3.0, -3.0] {
+///         data.push_token([(0, unit * value)], 0)?;
+///     }
+///     data.end_sequence(1.0)?;
+///     Ok::<_, maxmargin::model::InputError>(data)
+/// };
+/// assert_eq!(transition_scale(&tokens(2.0)?), 10f64.sqrt()); // half of (4 + 4 + 36 + 36)/4
+/// assert_eq!(transition_scale(&tokens(4.0)?), 40f64.sqrt());
+/// # Ok::<(), maxmargin::model::InputError>(())
+/// ```
+pub fn transition_scale(data: &Sequences) -> f64 {
+    let mut moments = Moments::default();
+    for i in (0..data.len()).step_by(data.len().div_ceil(SAMPLE).max(1)) {
+        data.sequence(i).tokens().for_each(|token| moments.add(token));
+    }
+    let square = SHARE * moments.mean_left();
+    // Lengths that overflow or vanish say nothing.
+    if square.is_normal() { square.sqrt() } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maxmargin::model::chain::{ChainShape, Hamming};
+
+    fn data(tokens: &[&[(u32, f64)]]) -> Sequences {
+        let mut data = Sequences::new();
+        for token in tokens {
+            data.push_token(token.iter().copied(), 0).unwrap();
+            data.end_sequence(1.0).unwrap();
+        }
+        data
+    }
+
+    #[test]
+    fn what_all_tokens_have_in_common_counts_only_if_it_is_constant() {
+        // The variance of 9 and 11 is 1; a constant of 3 counts in full.
+        assert!((transition_scale(&data(&[&[(0, 9.0)], &[(0, 11.0)]])) - 0.5f64.sqrt()).abs() < 1e-12);
+        let constant = data(&[&[(0, 9.0), (1, 3.0)], &[(0, 11.0), (1, 3.0)]]);
+        assert!((transition_scale(&constant) - 5f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lengths_that_say_nothing_leave_one() {
+        for tokens in [&[][..], &[&[][..]], &[&[(0, 0.0)]], &[&[(0, 1e200)]], &[&[(0, 1e-200)]]] {
+            assert_eq!(transition_scale(&data(tokens)), 1.0, "{tokens:?}");
+        }
+    }
+
+    #[test]
+    fn chains_without_attributes_keep_their_scale() {
+        let (shape, loss) = (ChainShape::new(2, 1), Hamming::default());
+        let mut spec = ChainSpec { shape, loss, kernel: None, rescaling: Default::default() };
+        spec.fit_transition_scale(&data(&[&[(0, 4.0)]]));
+        assert_eq!(spec.shape.transition_scale, 8f64.sqrt());
+        spec.shape = ChainShape::new(2, 1);
+        spec.shape.groups.emission = false;
+        spec.fit_transition_scale(&data(&[&[(0, 4.0)]]));
+        assert_eq!(Spec::from(spec).transition_scale(), Some(1.0));
+    }
+}
