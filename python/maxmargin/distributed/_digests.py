@@ -178,8 +178,8 @@ def of_columns(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def of_sequences(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, Scale]:
-    """A sequence with a token for each label, of which the first has all attributes; and the value of constant features,
-    which follows the attributes of all tokens."""
+    """A sequence with a token for each label, of which the first has all attributes; and the value of constant
+    features, which follows the attributes of all tokens."""
     labels = as_classes(label for own in split_labels(y) for label in own).tolist()
     return [tokens_like(X, len(labels))], [labels], scale_of(estimator._prepare(X, y))
 
