@@ -252,6 +252,23 @@ def test_bounds_hold_in_shards():
     assert model.verify(X, y) == []
 
 
+def test_shards_tell_what_searches_may_have_missed():
+    X, y = words()
+    cuts = [[(0, 1, own[0]), (1, len(own), own[1])] for own in y]
+    for estimator, truth in [
+        (ChainSVM(lam=0.05, rescaling="slack"), y),
+        (SegmentSVM(lam=0.05, rescaling="slack"), cuts),
+    ]:
+        alone = type(estimator)(**estimator.get_params()).fit(X, truth).certificate_
+        model = estimator.set_params(backend=SerialBackend(num_workers=3)).fit(X, truth)
+        c = model.certificate_
+        assert c.quality == "heuristic" and c.missed is not None
+        assert c.proven_gap == c.gap + c.missed
+        # No objective of the one is below a bound of the other, and verify computes the same again.
+        assert c.dual <= alone.primal + alone.missed and alone.dual <= c.primal + c.missed
+        assert model.verify(X, truth) == []
+
+
 def test_structures_train_in_shards_from_examples_and_from_loaders():
     X, y = rows()
     alone = StructuredSVM(Ranks(), lam=0.1, tol=1e-3).fit(X, y)

@@ -132,10 +132,12 @@ impl<'a> Labels<'a> {
     fn kept(
         &self,
         name: String,
-        settings: &Settings,
+        (settings, seconds): (&Settings, f64),
         run: impl FnOnce(&str) -> Result<Run>,
     ) -> Result<Run> {
-        let conditions = json!({ "run": name, "settings": settings, "data": self.own });
+        let conditions = json!({
+            "run": name, "settings": settings, "seconds": seconds, "data": self.own,
+        });
         if let Some(found) = self.lab.find(&self.name, &name, &conditions) {
             return Ok(found);
         }
@@ -149,13 +151,12 @@ impl<'a> Labels<'a> {
         Ok(found)
     }
 
-    fn settings(&self, seconds: f64) -> Settings {
+    fn settings(&self) -> Settings {
         let Limits { epochs, tolerance, gap_every, .. } = self.limits;
         Settings {
             lambda: Some(LAMBDA),
             tolerance,
             max_passes: epochs,
-            max_seconds: Some(seconds),
             gap_every,
             threads: 1,
             ..Settings::default()
@@ -187,17 +188,17 @@ impl<'a> Labels<'a> {
 
     pub(super) fn soft(&self, method: SoftMethod, rho: Rho) -> Result<Run> {
         let labels = self.spec.shape.labels;
-        let base = self.settings(self.limits.seconds);
+        let (base, seconds) = (self.settings(), self.limits.seconds);
         let settings = match method {
             SoftMethod::Algorithm1 => Method::parse("bcfw+uniform", &base)?.settings,
             SoftMethod::Auto => base,
         };
         let name = format!("soft by {}, {}", method.name(), rho.name(labels));
-        self.kept(name, &settings, |name| {
+        self.kept(name, (&settings, seconds), |name| {
             let problem = self.soft_graph(rho.value(labels))?;
             let judge =
                 |w: &[f64]| (problem.hard_objective(w), self.test_error(problem.weights(w)));
-            let (rows, weights) = self.train(&problem, &settings, judge)?;
+            let (rows, weights) = self.train(&problem, (&settings, seconds), judge)?;
             let f1 = self.f1(problem.weights(&weights))?;
             Ok(Run { name: name.to_owned(), rows, f1 })
         })
@@ -207,23 +208,24 @@ impl<'a> Labels<'a> {
     pub(super) fn relaxed(&self, inference: Inference) -> Result<Run> {
         let is_lp = inference == Inference::Lp;
         let seconds = if is_lp { self.limits.lp_seconds } else { self.limits.seconds };
-        let settings = Settings { max_passes: u64::MAX, ..self.settings(seconds) };
-        self.kept(format!("auto, oracle {inference}"), &settings, |name| {
+        let settings = Settings { max_passes: u64::MAX, ..self.settings() };
+        self.kept(format!("auto, oracle {inference}"), (&settings, seconds), |name| {
             let MultilabelSpec { shape, loss, .. } = &self.spec;
             let problem = Multilabel::new(shape.clone(), self.train.clone(), loss, inference)?;
             let judge = |w: &[f64]| (f64::NAN, self.test_error(w));
-            let (mut rows, weights) = self.train(&problem, &settings, judge)?;
+            let (mut rows, weights) = self.train(&problem, (&settings, seconds), judge)?;
             // What it trains is the hard objective.
             rows.iter_mut().for_each(|row| row.hard = row.primal.unwrap_or(f64::NAN));
             Ok(Run { name: name.to_owned(), rows, f1: self.f1(&weights)? })
         })
     }
 
-    /// Trains; `judge` tells the hard objective and the test error of weights. The rows, and the weights.
+    /// Trains, at most so many seconds on a core: the clock would cut runs short where other programs run, too. `judge`
+    /// tells the hard objective and the test error of weights. The rows, and the weights.
     fn train(
         &self,
         problem: &impl maxmargin::Problem,
-        settings: &Settings,
+        (settings, limit): (&Settings, f64),
         judge: impl Fn(&[f64]) -> (f64, f64),
     ) -> Result<(Vec<Row>, Vec<f64>)> {
         // Both are measured where validation is, whose time does not count.
@@ -248,6 +250,9 @@ impl<'a> Labels<'a> {
                 let cpu = processor_seconds().zip(start).map(|(now, start)| now - start);
                 let seconds = cpu.map_or(record.seconds, |cpu| cpu - *judging.borrow());
                 rows.push(Row { epochs, seconds, primal, dual, hard, test });
+                if seconds > limit {
+                    return Control::Stop;
+                }
             }
             Control::Continue
         };
@@ -257,8 +262,8 @@ impl<'a> Labels<'a> {
     }
 
     pub(super) fn dlpw(&self, name: &str, temperature: Option<f64>) -> Result<Run> {
-        let settings = self.settings(self.limits.seconds);
-        self.kept(name.to_owned(), &settings, |name| self.run_dlpw(name, temperature))
+        let asked = (&self.settings(), self.limits.seconds);
+        self.kept(name.to_owned(), asked, |name| self.run_dlpw(name, temperature))
     }
 
     fn run_dlpw(&self, name: &str, temperature: Option<f64>) -> Result<Run> {
