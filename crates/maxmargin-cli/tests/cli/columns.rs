@@ -87,7 +87,7 @@ fn words_and_labels_in_two_columns() {
     let run = desk.run("evaluate x.model tags.tsv").ok();
     assert!(run.stdout.contains("labels            8   error 0.0000"), "{}", run.stdout);
     // The missing column is the label; so is that of the header.
-    assert_eq!(predict(&desk, "the\ncat\nbarks\n\ndogs\n", ""), "DT\nNN\nVB\n\nNN\n\n");
+    assert_eq!(predict(&desk, "the\ncat\nbarks\n\ndogs\nbark\n", ""), "DT\nNN\nVB\n\nNN\nVB\n\n");
     assert_eq!(predict(&desk, "word\nthe\ncat\n", ""), "DT\nNN\n\n");
     assert_eq!(predict(&desk, "the x\r\ncat y\r\n", ""), "DT\nNN\n\n");
     assert_eq!(predict(&desk, "\u{feff}the\ncat", "--columns"), "the DT\ncat NN\n");
