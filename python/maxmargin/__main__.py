@@ -41,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--format", help="the format of the files, if it is not to be guessed")
     train.add_argument("--template", help="words, words+pos or chunking, for columns of words")
     train.add_argument(
-        "--transition-scale", default="auto", help="a number, or auto: the value of transitions and biases"
+        "--transition-scale",
+        default="auto",
+        help="a number, or auto: the value of transitions and biases",
     )
     train.add_argument("-o", "--output", help="the model file")
     train.add_argument("--report", help="a page about the rounds")

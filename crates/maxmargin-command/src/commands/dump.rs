@@ -78,9 +78,6 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
         row("pruned", format!("{kept} weights kept; others, below {below}, were set to zero"));
         row("pruning costs", format!("{cost} above the primal {before} of before"));
     }
-    if let Some(value) = meta.spec.transition_scale().filter(|value| *value != 1.0) {
-        row("transitions", format!("have the value {value}, which the weights below include"));
-    }
     row("effort", format!("{} oracle calls, {:.3} s", t.oracle_calls, t.seconds));
     row("dual point", if model.dual.is_some() { "kept" } else { "left out" }.to_owned());
     let s = &meta.settings.record();
