@@ -411,7 +411,7 @@ default="auto"
 
     @property
     def coef_(self) -> np.ndarray:
-        """What all weights add to scores; copied out of the model when it is asked for, since there may be millions."""
+        """What weights add to scores; copied out of the model when asked for, since there may be millions."""
         weights: np.ndarray | None = self.__dict__.get("_weight_cache")
         if weights is None:
             check_is_fitted(self, "certificate_")

@@ -50,7 +50,7 @@ def kept_scale(model: ChainSVM) -> float:
 def test_transitions_have_the_value_that_fits_attributes(tmp_path: Path) -> None:
     # One attribute of the value 1 per token: of its square, 1 - Σ share² is left when it is centred.
     counts = np.array([2, 2, 1, 1, 2])
-    value = np.sqrt((1 - np.sum((counts / 8) ** 2)) / 2)
+    value = np.sqrt(1 - np.sum((counts / 8) ** 2))
     model = ChainSVM().fit(X, Y)
     assert kept_scale(model) == pytest.approx(value)
     assert model.verify(X, Y) == []

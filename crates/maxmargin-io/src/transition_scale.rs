@@ -3,7 +3,8 @@
 //! Transitions, biases and the weights of ends have no attributes: their features have one value κ everywhere. With
 //! κ = 1, the longer the attributes of tokens are, the more λ, which fits these lengths, holds transitions back. A
 //! wrong label changes the attributes of one token and the two transitions beside it, so with κ² = m/2, where m
-//! is the mean squared length of a token's attributes, both changes are equally long, in any units.
+//! is the mean squared length of a token's attributes, both changes are equally long, in any units. A constant is
+//! at least as long as a single attribute: where tokens have only one, κ² = m.
 //! `benchmarks/results/2026-11-18-transition-scale.md` has what that was chosen by.
 
 use crate::lambda::Moments;
@@ -13,8 +14,8 @@ use crate::training::Training;
 use maxmargin::model::chain::Sequences;
 use std::borrow::Cow;
 
-/// κ² is this share of the mean squared length of a token's attributes.
-const SHARE: f64 = 0.5;
+/// The transitions beside a token.
+const BESIDE: f64 = 2.0;
 
 /// About so many sequences are enough to know the mean of all.
 const SAMPLE: usize = 2000;
@@ -86,8 +87,9 @@ pub(crate) fn is_scale(value: f64) -> bool {
 }
 
 /// The value of the constant features of a chain that fits the attributes of these sequences: the square root of half
-/// the mean squared length of a token's attributes. Attributes are centred for that, as they are for λ; those that are
-/// the same for all tokens count in full. It is 1 if the tokens have no attributes.
+/// the mean squared length of a token's attributes, or of the mean squared length of an attribute if that is more.
+/// Attributes are centred for that, as they are for λ; those that are the same for all tokens count in full. It is 1 if
+/// the tokens have no attributes.
 ///
 /// ```
 /// use maxmargin::model::chain::Sequences;
@@ -95,14 +97,14 @@ pub(crate) fn is_scale(value: f64) -> bool {
 ///
 /// let tokens = |unit: f64| {
 ///     let mut data = Sequences::new();
-///     for value in [1.0, -1.0, 3.0, -3.0] {
-///         data.push_token([(0, unit * value)], 0)?;
+///     for (a, b) in [(1.0, 3.0), (-1.0, -3.0)] {
+///         data.push_token([(0, unit * a), (1, unit * b)], 0)?;
 ///     }
 ///     data.end_sequence(1.0)?;
 ///     Ok::<_, maxmargin::model::InputError>(data)
 /// };
-/// assert_eq!(transition_scale(&tokens(2.0)?), 10f64.sqrt()); // half of (4 + 4 + 36 + 36)/4
-/// assert_eq!(transition_scale(&tokens(4.0)?), 40f64.sqrt());
+/// assert_eq!(transition_scale(&tokens(1.0)?), 5f64.sqrt()); // half of 1 + 9
+/// assert_eq!(transition_scale(&tokens(2.0)?), 20f64.sqrt());
 /// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 pub fn transition_scale(data: &Sequences) -> f64 {
@@ -110,7 +112,7 @@ pub fn transition_scale(data: &Sequences) -> f64 {
     for i in (0..data.len()).step_by(data.len().div_ceil(SAMPLE).max(1)) {
         data.sequence(i).tokens().for_each(|token| moments.add(token));
     }
-    let square = SHARE * moments.mean_left();
+    let square = moments.mean_left() / moments.mean_count().min(BESIDE);
     // Lengths that overflow or vanish say nothing.
     if square.is_normal() { square.sqrt() } else { 1.0 }
 }
@@ -132,9 +134,19 @@ mod tests {
     #[test]
     fn what_all_tokens_have_in_common_counts_only_if_it_is_constant() {
         // The variance of 9 and 11 is 1; a constant of 3 counts in full.
-        assert!((transition_scale(&data(&[&[(0, 9.0)], &[(0, 11.0)]])) - 0.5f64.sqrt()).abs() < 1e-12);
+        assert!((transition_scale(&data(&[&[(0, 9.0)], &[(0, 11.0)]])) - 1.0).abs() < 1e-12);
         let constant = data(&[&[(0, 9.0), (1, 3.0)], &[(0, 11.0), (1, 3.0)]]);
         assert!((transition_scale(&constant) - 5f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_constant_is_at_least_as_long_as_one_attribute() {
+        // Without a mean, so that nothing is lost by centring.
+        let token = |count: u32, sign: f64| (0..count).map(move |a| (a, sign)).collect::<Vec<_>>();
+        for (count, square) in [(1, 1.0), (2, 1.0), (3, 1.5)] {
+            let found = transition_scale(&data(&[&token(count, 1.0), &token(count, -1.0)]));
+            assert!((found * found - square).abs() < 1e-12, "{count}: {found}");
+        }
     }
 
     #[test]
@@ -149,7 +161,7 @@ mod tests {
         let (shape, loss) = (ChainShape::new(2, 1), Hamming::default());
         let mut spec = ChainSpec { shape, loss, kernel: None, rescaling: Default::default() };
         spec.fit_transition_scale(&data(&[&[(0, 4.0)]]));
-        assert_eq!(spec.shape.transition_scale, 8f64.sqrt());
+        assert_eq!(spec.shape.transition_scale, 4.0);
         spec.shape = ChainShape::new(2, 1);
         spec.shape.groups.emission = false;
         spec.fit_transition_scale(&data(&[&[(0, 4.0)]]));

@@ -82,7 +82,8 @@ fn refusal(run: Run) -> String {
 #[test]
 fn words_and_labels_in_two_columns() {
     let desk = desk();
-    let line = train(&desk, "tags.tsv", "");
+    // With long transitions, all that three sentences know of the last word is that it is a verb.
+    let line = train(&desk, "tags.tsv", "--transition-scale 1");
     assert_eq!(line, "columns `word tag` between tabs; attributes by --template words");
     let run = desk.run("evaluate x.model tags.tsv").ok();
     assert!(run.stdout.contains("labels            8   error 0.0000"), "{}", run.stdout);

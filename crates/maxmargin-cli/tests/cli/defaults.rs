@@ -54,7 +54,11 @@ fn transitions_have_the_value_that_fits_attributes() {
     let text: String = desk.read("pets.crf").lines().fold(String::new(), |text, line| {
         let mut fields = line.split('\t');
         let label = fields.next().unwrap_or_default();
-        let rest: String = fields.map(|field| format!("\t{field}:10")).collect();
+        let longer = |field: &str| match field.split_once(':') {
+            Some((name, value)) => format!("\t{name}:{}", 10.0 * value.parse::<f64>().unwrap()),
+            None => format!("\t{field}:10"),
+        };
+        let rest: String = fields.map(longer).collect();
         format!("{text}{label}{rest}\n")
     });
     desk.write("long.crf", text);
@@ -70,8 +74,6 @@ fn transitions_have_the_value_that_fits_attributes() {
     desk.run("train pets.crf --transition-scale 3 -o three.model").ok();
     assert_eq!(transition_scale(&desk, "three.model"), 3.0);
     desk.run("verify three.model pets.crf").ok();
-    desk.run("prune three.model pets.crf --keep 0.5 -o small.model").ok();
-    desk.run("verify small.model pets.crf").ok();
     desk.run("train pets.crf --transition-scale 3 --warm-start pets.model -o warm.model").ok();
     desk.run("verify warm.model pets.crf").ok();
     desk.run("train pets.crf --transition-scale 3 --rescaling slack -o slack.model").ok();
@@ -82,7 +84,7 @@ fn transitions_have_the_value_that_fits_attributes() {
     assert_eq!(transition_scale(&desk, "plain.model"), 1.0);
     desk.run("train pets.crf --lambda auto --validation pets.crf -o auto.model").ok();
     desk.run("verify auto.model pets.crf").ok();
-    desk.run("path pets.crf --transition-scale 3 -o pets.path").ok();
+    desk.run("path pets.crf --transition-scale 3 --path-file pets.path").ok();
     desk.run("pick pets.path --lambda 0.5 -o picked.model").ok();
     assert_eq!(transition_scale(&desk, "picked.model"), 3.0);
 }

@@ -14,8 +14,8 @@ use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Rescaling, Source, Spec, Training,
-    TrainingPlan, atomic_write, default_settings, read_training,
+    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Rescaling, Source, Spec,
+    Training, TrainingPlan, atomic_write, default_settings, read_training,
 };
 use std::ops::RangeInclusive;
 use std::process::ExitCode;

@@ -64,6 +64,11 @@ impl Moments {
         if all > 0.0 && left > 0.0 { left / all } else { 1.0 }
     }
 
+    /// The number of attributes of a row, in the mean.
+    pub(crate) fn mean_count(&self) -> f64 {
+        self.attributes.iter().map(|column| column.count).sum::<f64>() / self.rows
+    }
+
     /// What is left of the squared length of a row after centring, in the mean.
     pub(crate) fn mean_left(&self) -> f64 {
         self.squares().1 / self.rows

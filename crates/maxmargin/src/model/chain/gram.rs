@@ -128,8 +128,7 @@ impl Grams {
         let mut grams = Self::default();
         for sequence in data.iter() {
             for t in 0..sequence.len() {
-                let inputs =
-                    |s| if shape.groups.emission { product(sequence, s, t) } else { 0.0 };
+                let inputs = |s| if shape.groups.emission { product(sequence, s, t) } else { 0.0 };
                 (0..=t).for_each(|s| grams.products.push(inputs(s)));
             }
             grams.starts.push(grams.products.len());
@@ -218,7 +217,12 @@ impl Constants {
         let square = shape.transition_scale * shape.transition_scale;
         let value = |on: bool| if on { square } else { 0.0 };
         let groups = &shape.groups;
-        Self { any: value(groups.bias), first: value(groups.first), last: value(groups.last), length }
+        Self {
+            any: value(groups.bias),
+            first: value(groups.first),
+            last: value(groups.last),
+            length,
+        }
     }
 
     /// What the ends add to the squared length of token `t`.

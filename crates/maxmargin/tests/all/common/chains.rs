@@ -235,9 +235,11 @@ pub fn tieless_chain() -> impl Strategy<Value = ChainCase> {
             let shape = (Just((labels, attributes, groups, normalised)), scale());
             (shape, costs, vec(sequence, 1..=4))
         })
-        .prop_map(|(((labels, attributes, groups, normalised), scale), label_weights, sequences)| {
-            let groups = FeatureGroups { emission: true, ..groups };
-            let loss = Hamming { normalised, label_weights };
-            ChainCase { labels, attributes, groups, scale, loss, sequences }
-        })
+        .prop_map(
+            |(((labels, attributes, groups, normalised), scale), label_weights, sequences)| {
+                let groups = FeatureGroups { emission: true, ..groups };
+                let loss = Hamming { normalised, label_weights };
+                ChainCase { labels, attributes, groups, scale, loss, sequences }
+            },
+        )
 }
