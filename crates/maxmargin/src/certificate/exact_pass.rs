@@ -3,8 +3,8 @@
 use super::Certificate;
 use crate::dual::{Block, Corner, Move, Scratch, Shares, Workers};
 use crate::error::TrainError;
-use crate::problem::Blocks;
 use crate::problem::quality::Quality;
+use crate::problem::{Blocks, SparseVec};
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
 /// What else an exact pass may have found out about a block, in one number.
@@ -61,9 +61,22 @@ pub(crate) struct Answer {
     pub(crate) reading: BlockReading,
 }
 
-impl Answer {
-    /// [Reads](read_block) block `i`, and keeps the corner.
-    pub(crate) fn read(
+/// What an exact pass keeps of every block.
+pub(crate) trait Kept: Default + Send {
+    /// [Reads](read_block) block `i`, and keeps what it finds.
+    fn read(
+        &mut self,
+        problem: &dyn Blocks,
+        at: (&Shares, &[Block], &[f64]),
+        i: usize,
+        scratch: &mut Scratch<'_>,
+    );
+
+    fn reading(&self) -> BlockReading;
+}
+
+impl Kept for Answer {
+    fn read(
         &mut self,
         problem: &dyn Blocks,
         (shares, blocks, w): (&Shares, &[Block], &[f64]),
@@ -73,6 +86,43 @@ impl Answer {
         self.reading = read_block(problem, shares, blocks, w, i, scratch);
         std::mem::swap(&mut self.corner, &mut scratch.corner);
         std::mem::swap(&mut self.step, &mut scratch.step);
+    }
+
+    fn reading(&self) -> BlockReading {
+        self.reading
+    }
+}
+
+/// The corner that the oracle of one block has found, relative to the truth, if the block has a gap.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ExactCorner {
+    pub(crate) parts: SparseVec,
+    pub(crate) loss: f64,
+    pub(crate) reading: BlockReading,
+}
+
+impl Kept for ExactCorner {
+    fn read(
+        &mut self,
+        problem: &dyn Blocks,
+        (shares, blocks, w): (&Shares, &[Block], &[f64]),
+        i: usize,
+        scratch: &mut Scratch<'_>,
+    ) {
+        self.reading = read_block(problem, shares, blocks, w, i, scratch);
+        if self.reading.gap > 0.0 {
+            let Scratch { corner, step, parts, .. } = scratch;
+            parts.clear();
+            problem.truth_parts(i, parts);
+            step.parts.assign_difference(&corner.parts, parts);
+            self.parts.assign(&step.parts);
+            self.loss = corner.loss;
+        }
+        scratch.forget_if_long();
+    }
+
+    fn reading(&self) -> BlockReading {
+        self.reading
     }
 }
 
@@ -158,23 +208,24 @@ pub(crate) fn exact_pass_until(
     readings.iter().all(|reading| reading.is_read)
 }
 
-/// As [`exact_pass_until`], and keeps the corners. Of a pass that was cut, it keeps none.
-pub(crate) fn read_answers(
+/// As [`exact_pass_until`], and keeps what it has found. Of a pass that was cut, it keeps nothing.
+pub(crate) fn read_answers<T: Kept>(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,
-    (shares, blocks, w): (&Shares, &[Block], &[f64]),
-    (answers, readings): (&mut Vec<Answer>, &mut Vec<BlockReading>),
+    at: (&Shares, &[Block], &[f64]),
+    (answers, readings): (&mut Vec<T>, &mut Vec<BlockReading>),
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> bool {
+    let blocks = at.1;
     answers.clear();
-    answers.resize_with(blocks.len(), Answer::default);
-    workers.for_each_oracle(w, answers, |i, scratch, answer| {
+    answers.resize_with(blocks.len(), T::default);
+    workers.for_each_oracle(at.2, answers, |i, scratch, answer| {
         if !is_over() {
-            answer.read(problem, (shares, blocks, w), i, scratch);
+            answer.read(problem, at, i, scratch);
         }
     });
     readings.clear();
-    readings.extend(answers.iter().map(|answer| answer.reading));
+    readings.extend(answers.iter().map(T::reading));
     let is_whole = readings.iter().all(|reading| reading.is_read);
     if !is_whole {
         answers.clear();

@@ -17,8 +17,8 @@ pub use audit::{Audit, audit};
 pub(crate) use check_points::{Infeasible, check_points, first_misfit, is_point};
 pub(crate) use check_problem::check_problem;
 pub(crate) use exact_pass::{
-    Answer, BlockReading, check_readings, exact_pass, exact_pass_until, from_readings,
-    from_some_readings, missed_in, read_answers,
+    Answer, BlockReading, ExactCorner, Kept, check_readings, exact_pass, exact_pass_until,
+    from_readings, from_some_readings, missed_in, read_answers,
 };
 
 use crate::error::TrainError;

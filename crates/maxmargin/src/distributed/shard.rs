@@ -4,7 +4,9 @@ use super::change::Change;
 use super::local::{local, share_of};
 use super::mix::{Rest, is_mixture, mix};
 use super::proposal::{Effort, Mixture, Proposal, ShardReading, Way, Whole};
-use crate::certificate::{BlockReading, check_readings, exact_pass_until, missed_in, read_answers};
+use crate::certificate::{
+    Answer, BlockReading, check_readings, exact_pass_until, missed_in, read_answers,
+};
 #[cfg(feature = "checkpoint")]
 use crate::dual::Workers;
 use crate::dual::{Block, DualPoint, Shares, add_weights};
@@ -205,7 +207,8 @@ impl<'p> ShardSolver<'p> {
         method.write_blocks(run);
         run.rebuild();
         let (state, workers) = run.state_and_workers();
-        let (blocks, mut answers, mut readings) = (&state.blocks, Vec::new(), Vec::new());
+        let (blocks, mut answers) = (&state.blocks, Vec::<Answer>::new());
+        let mut readings = Vec::new();
         let at = (&state.shares, &**blocks, &*state.w);
         let into = (&mut answers, &mut readings);
         let is_whole = read_answers(problem, workers, at, into, &|| interrupt.is_raised());

@@ -6,7 +6,7 @@
 use super::deadline::Cut;
 use super::{Check, Run};
 use crate::certificate::{
-    Answer, Certificate, check_readings, exact_pass_until, from_readings, read_answers,
+    Answer, Certificate, ExactCorner, check_readings, exact_pass_until, from_readings, read_answers,
 };
 use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
 use crate::error::TrainError;
@@ -140,11 +140,13 @@ impl<'p> Run<'p, '_> {
         let state = other.unwrap_or(&self.state);
         let (at, readings) = ((&state.shares, &*state.blocks, &*state.w), &mut self.readings);
         let is_over = || deadline.passed().is_some();
-        let (problem, answers) = (self.problem, &mut self.answers);
-        let keeps_answers = self.settings.gap_steps && other.is_none();
-        let is_whole = match keeps_answers {
-            true => read_answers(problem, &mut self.workers, at, (answers, readings), &is_over),
-            false => exact_pass_until(problem, &mut self.workers, at, readings, &is_over),
+        let (problem, workers, is_iterate) = (self.problem, &mut self.workers, other.is_none());
+        let is_whole = if self.settings.gap_steps && is_iterate {
+            read_answers(problem, workers, at, (&mut self.answers, readings), &is_over)
+        } else if self.keeps_corners && is_iterate {
+            read_answers(problem, workers, at, (&mut self.corners, readings), &is_over)
+        } else {
+            exact_pass_until(problem, workers, at, readings, &is_over)
         };
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         let calls = readings.iter().filter(|reading| reading.is_read).count() as u64;
@@ -183,6 +185,11 @@ impl<'p> Run<'p, '_> {
     /// The corners of the last exact pass, which belong to the present w.
     pub(crate) fn take_answers(&mut self) -> Vec<Answer> {
         std::mem::take(&mut self.answers)
+    }
+
+    /// The corners that the last exact pass has found, if it was asked to [keep](Self::keeps_corners) them.
+    pub(crate) fn take_corners(&mut self) -> Vec<ExactCorner> {
+        std::mem::take(&mut self.corners)
     }
 
     /// Forgets what a check has read before it was cut, because it belongs to other weights than those that

@@ -31,7 +31,7 @@ pub(crate) use resume::Resumed;
 pub(crate) use session::run_method;
 pub use solution::{Interrupt, Solution};
 
-use crate::certificate::{Answer, BlockReading, Certificate, check_problem};
+use crate::certificate::{Answer, BlockReading, Certificate, ExactCorner, check_problem};
 use crate::dual::{Block, Drift, DualPoint, DualState, Workers};
 use crate::error::TrainError;
 use crate::observe::{
@@ -78,6 +78,9 @@ pub(crate) struct Run<'p, 'o> {
     /// The corners that the last exact pass of the iterate has found, if the settings ask for
     /// [steps](crate::BlockCoordinate::gap_steps) towards them. They are empty if they do not belong to the present w.
     answers: Vec<Answer>,
+    /// Whether exact passes of the iterate are to keep the corners of blocks with a gap, and these corners.
+    pub(crate) keeps_corners: bool,
+    corners: Vec<ExactCorner>,
     /// The block gaps that were known at the start.
     pub(crate) block_gaps: Option<Vec<f64>>,
     pub(crate) trusting: bool,
@@ -224,6 +227,8 @@ impl<'p, 'o> Run<'p, 'o> {
             cut: None,
             readings: Vec::new(),
             answers: Vec::new(),
+            keeps_corners: false,
+            corners: Vec::new(),
             block_gaps: None,
             trusting: false,
             unproven: false,

@@ -64,7 +64,8 @@ named_enum! {
         /// Whichever of the three gains most.
         Best = "best",
         /// Shifts mass between all corners the block remembers until little is left to gain, so that
-        /// each oracle call is used to the full. Where blocks are [simplices](crate::Simplices), a
+        /// each oracle call is used to the full. After each pass, all blocks go on together in the
+        /// directions of the last passes, as far as the dual rises. Where blocks are [simplices](crate::Simplices), a
         /// block goes straight to its best point instead, and after each sweep all blocks move
         /// together, by conjugate gradients over the corners that carry mass.
         Corrective = "corrective",

@@ -5,7 +5,7 @@
 //! γ/λ, because the direction of w is −1/λ times a subgradient of the primal. Since all oracles are called
 //! at one w, every pass knows its exact gap.
 
-use crate::certificate::{Answer, Certificate};
+use crate::certificate::{Answer, Certificate, Kept as _};
 use crate::dual::{DualState, Pace, Stride, length_sq};
 use crate::error::TrainError;
 use crate::observe::Status;

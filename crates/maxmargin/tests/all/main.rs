@@ -25,6 +25,7 @@ mod distributed;
 mod events;
 mod exhaust;
 mod expectations;
+mod extrapolation;
 mod factor_graph;
 mod factor_graph_relaxed;
 mod false_certificates;

@@ -2,6 +2,7 @@
 //!
 //! `steps.rs` moves mass between the corners of one block, and `joint.rs` between those of all blocks.
 
+mod extrapolated;
 mod joint;
 mod room;
 mod steps;
@@ -12,6 +13,7 @@ pub(super) use room::Room;
 pub(super) use steps::{MOST_MOVES, shift_masses};
 pub(crate) use steps::{Outcome, Visited};
 
+use crate::certificate::ExactCorner;
 use crate::dual::{Block, DualState, PackedVec, Scratch, has_own_length};
 use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
@@ -243,6 +245,18 @@ impl ActiveSets {
         scratch: &mut Scratch<'_>,
     ) -> Result<Learned, TrainError> {
         learn(on, (i, &mut self.atoms[i]), remembered, scratch, &mut self.room)
+    }
+
+    /// Adds the corners that exact oracles have found at the present w to those of their blocks.
+    pub(super) fn learn_exact(&mut self, run: &mut Run<'_, '_>, corners: Vec<ExactCorner>) {
+        self.look_at_all(run, &mut vec![0.0; run.examples()]);
+        for (i, ExactCorner { parts, loss, reading }) in corners.into_iter().enumerate() {
+            if reading.gap > 0.0 {
+                self.atoms[i].insert((run.problem, i), &parts, loss, reading.hinge);
+                self.tidy(i);
+            }
+        }
+        run.totals.cache = Some(self.cache.stats);
     }
 
     /// Adds a corner to those of block `i`, after a [look](Self::look). `score` computes the score of its

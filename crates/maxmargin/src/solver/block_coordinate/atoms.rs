@@ -19,6 +19,7 @@ use crate::dual::chunk_product;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
 use crate::run::fits::Fitting;
+use crate::solver::block_coordinate::extrapolation::{PastMasses, push_mass};
 use crate::util::prefetch::prefetch;
 use distances::Distances;
 
@@ -41,6 +42,8 @@ pub(crate) struct Atoms {
     features: Vec<f64>,
     /// The number of features of an atom, or 0.
     width: usize,
+    /// The masses at earlier times, if they were [kept](Self::keep_masses).
+    past: Vec<PastMasses>,
 }
 
 /// The first atom is split off a block's point only if at least this share of the point is something
@@ -72,6 +75,7 @@ impl Atoms {
             distances: Distances::default(),
             features: Vec::new(),
             width: 0,
+            past: Vec::new(),
         }
     }
 
@@ -88,6 +92,8 @@ impl Atoms {
             && (self.width == 0 || self.width == to.dim)
             && self.features.len() == self.width * count
             && self.distances.fits()
+            && (self.past.is_empty() || self.past.len() == count)
+            && self.past.iter().flatten().all(is_mass)
             && self
                 .parts
                 .iter()
@@ -142,7 +148,12 @@ impl Atoms {
         let parts: usize = self.parts.iter().map(SparseVec::len).sum();
         let each = size_of::<SparseVec>() + 3 * size_of::<f64>();
         let features = self.features.len() * size_of::<f64>();
-        parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes() + features
+        let past = self.past.len() * size_of::<PastMasses>();
+        parts * size_of::<(u64, f64)>()
+            + self.len() * each
+            + self.distances.bytes()
+            + features
+            + past
     }
 
     /// Prepares the worker for the scores of all atoms at `w`, unless their features are kept.
@@ -258,12 +269,16 @@ impl Atoms {
         self.losses.push(loss);
         self.masses.push(0.0);
         self.values.push(value);
+        if !self.past.is_empty() {
+            self.past.push(PastMasses::default());
+        }
         self.len() - 1
     }
 
     /// Splits the block's point, given relative to the truth, into two atoms: the only atom keeps `mass`,
     /// and the rest of the point becomes another atom.
     pub(crate) fn start_from(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
+        self.past.clear();
         if mass == 1.0 {
             return;
         }
@@ -326,6 +341,22 @@ impl Atoms {
         }
     }
 
+    /// Makes the present masses the newest of the earlier ones.
+    pub(crate) fn keep_masses(&mut self) {
+        self.past.resize(self.masses.len(), PastMasses::default());
+        self.past.iter_mut().zip(&self.masses).for_each(|(past, &mass)| push_mass(past, mass));
+    }
+
+    /// The masses at earlier times, or nothing if none were kept.
+    pub(crate) fn past(&self) -> &[PastMasses] {
+        &self.past
+    }
+
+    /// The loss of the block's own point.
+    pub(crate) fn own_loss(&self) -> f64 {
+        self.masses.iter().zip(&self.losses).map(|(mass, loss)| mass * loss).sum()
+    }
+
     /// Forgets an idle atom. The last atom takes its place.
     pub(crate) fn remove(&mut self, at: usize) {
         debug_assert!(self.masses[at] == 0.0, "an atom with mass cannot be forgotten");
@@ -334,6 +365,9 @@ impl Atoms {
             let (width, last) = (self.width, self.features.len() - self.width);
             self.features.copy_within(last.., at * width);
             self.features.truncate(last);
+        }
+        if !self.past.is_empty() {
+            self.past.swap_remove(at);
         }
         self.parts.swap_remove(at);
         self.losses.swap_remove(at);

@@ -13,7 +13,8 @@
 //! | `batches.rs`, `crew.rs` | several visits at once, on all threads |
 //! | `accuracies.rs` | how much of the maximum a visit asks its oracle for |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
-//! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls |
+//! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls, and corners of exact passes |
+//! | `extrapolation/` | steps of all blocks together in the directions of earlier passes |
 //! | `visit_simplex.rs`, `simplex.rs` | blocks that are simplices |
 //! | `joint_cg.rs` | steps that move all blocks together |
 //! | `gap_steps.rs` | a batch step with every gap pass |
@@ -34,6 +35,7 @@ mod batches;
 pub(crate) mod corner_cache;
 mod crew;
 pub(crate) mod exhaust;
+mod extrapolation;
 mod gap_steps;
 mod joint_cg;
 mod kinds;
@@ -150,7 +152,7 @@ impl BlockCoordinate {
             averager,
             mode,
             batches,
-            memory: MemoryRounds::default(),
+            memory: MemoryRounds::new(s, problem),
             accuracies: Accuracies::new(s, n),
             gap_steps: s.gap_steps.then(GapSteps::default),
         }
@@ -425,6 +427,7 @@ impl BlockCoordinate {
             sets.refresh_all(run.problem, &mut run.state.blocks);
         }
         run.estimate(self.picker.known_gap());
+        run.keeps_corners = self.uses_exact_corners();
         let Some(check) = run.check()? else { return Ok(None) };
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         self.picker.refresh(gaps());
@@ -434,6 +437,7 @@ impl BlockCoordinate {
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.cache.note_exact(gaps());
         }
+        self.learn_exact_corners(run);
         if let (Mode::Remembering(sets), true) = (&mut self.mode, run.settings.diagnose) {
             run.pairwise_gap = Some(check.certificate.gap + sets.away_gap(run));
         }
