@@ -151,8 +151,10 @@ mod tests {
 
     #[test]
     fn lengths_that_say_nothing_leave_one() {
-        for tokens in [&[][..], &[&[][..]], &[&[(0, 0.0)]], &[&[(0, 1e200)]], &[&[(0, 1e-200)]]] {
-            assert_eq!(transition_scale(&data(tokens)), 1.0, "{tokens:?}");
+        assert_eq!(transition_scale(&data(&[])), 1.0);
+        assert_eq!(transition_scale(&data(&[&[]])), 1.0);
+        for value in [0.0, 1e200, 1e-200] {
+            assert_eq!(transition_scale(&data(&[&[(0, value)]])), 1.0, "{value:e}");
         }
     }
 
