@@ -3,13 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use maxmargin::model::chain::Sequence;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::factor_graph::RawFactorGraph;
+use crate::names::Names;
 use crate::sequence::RawSequence;
+
+/// Bytes that are hashed at once.
+const PIECE: usize = 1 << 16;
 
 /// A 128-bit hash (XXH3) of a data set in name form.
 ///
@@ -194,6 +199,26 @@ impl Fingerprinter {
         self.hasher.update(&self.bytes);
     }
 
+    /// Adds a sequence in index form, without example weight and without costs, piece by piece: its bytes may be several
+    /// times its text.
+    pub(crate) fn add_named(&mut self, sequence: Sequence<'_>, labels: &Names, attributes: &Names) {
+        self.bytes.clear();
+        self.number(sequence.len() as u64);
+        self.number(1f64.to_bits());
+        for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            if self.bytes.len() >= PIECE {
+                self.hasher.update(&self.bytes);
+                self.bytes.clear();
+            }
+            let mut encoder = Encoder::within_sequence(&mut self.bytes);
+            encoder.begin_token(labels.name(label));
+            let pairs = token.pairs();
+            pairs.for_each(|(name, value)| encoder.attribute(attributes.name(name), value));
+            encoder.end_token(token.attributes.len());
+        }
+        self.hasher.update(&self.bytes);
+    }
+
     /// Adds sequences that were [encoded](encode_sequence) before.
     pub(crate) fn add_encoded(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
@@ -288,6 +313,11 @@ pub(crate) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
+    /// For tokens of a sequence whose beginning was written before.
+    fn within_sequence(to: &'a mut Vec<u8>) -> Self {
+        Self { to, start: 0, tokens: 0, attributes: 0 }
+    }
+
     pub(crate) fn begin_sequence(to: &'a mut Vec<u8>, weight: f64) -> Self {
         let start = to.len();
         to.extend_from_slice(&[0; 8]);
@@ -331,6 +361,11 @@ impl<'a> Encoder<'a> {
     pub(crate) fn end_token(&mut self, attributes: usize) {
         let at = self.attributes;
         self.to[at..at + 8].copy_from_slice(&(attributes as u64).to_le_bytes());
+    }
+
+    /// Forgets the tokens so far.
+    pub(crate) fn forget_tokens(&mut self) {
+        self.to.truncate(self.start + 16);
     }
 
     pub(crate) fn end_sequence(self) {

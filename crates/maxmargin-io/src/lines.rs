@@ -188,6 +188,17 @@ impl Lines {
         }
     }
 
+    /// The same lines, of which none may be longer than so many bytes.
+    #[cfg(test)]
+    pub(crate) fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The longest line that is read.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// All lines from the current one on, so that none are left here.
     pub(crate) fn take_rest(&mut self) -> Self {
         let none = Self { number: self.number, ..Self::none(self.file.clone()) };

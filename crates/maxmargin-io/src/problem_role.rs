@@ -117,7 +117,9 @@ impl<'a> ProblemRole<'a> {
         point: &DualPoint,
     ) -> DualPoint {
         let lambda = lambda.unwrap_or(1.0 / problem.examples() as f64);
-        let mut start = match lambda < old {
+        // A point of another problem may have blocks without examples; training refuses it.
+        let fits = point.blocks.len() <= problem.examples();
+        let mut start = match lambda < old && fits {
             true => point.rescaled(problem, lambda / old),
             false => point.clone(),
         };

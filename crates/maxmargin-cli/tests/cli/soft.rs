@@ -303,3 +303,15 @@ fn tampering_is_noticed() {
         assert!(found.contains(text), "{text:?} is not in {found}");
     }
 }
+
+/// The point of a soft model has a block more than there are examples.
+#[test]
+fn a_soft_model_is_no_start_for_another_training() {
+    let desk = desk();
+    desk.run(&format!("train sets.svm --training soft {BY_NAME} --lambda 0.5 -q -o s.model")).ok();
+    for options in ["--lambda 0.05", "--lambda 0.5", "--lambda 5"] {
+        let run = desk.run(&format!("train sets.svm --warm-start s.model {options} -q -o b.model"));
+        assert_eq!(run.code, 1, "{}", run.transcript());
+        assert!(run.stderr.contains("dual blocks"), "{}", run.stderr);
+    }
+}

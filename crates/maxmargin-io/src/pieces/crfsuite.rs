@@ -29,6 +29,9 @@ const MEANING: [u8; 256] = {
     meaning
 };
 
+/// A piece of more bytes than this has a long sequence.
+const LONG: usize = if cfg!(test) { 1 << 10 } else { 8 << 20 };
+
 /// The sequences of a piece, unless there is something in it that is left to the reader.
 pub(super) fn parse(piece: &Piece) -> Option<Parsed<NamedSequences>> {
     let text = std::str::from_utf8(&piece.text).ok()?;
@@ -58,9 +61,10 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn sequences(&mut self) -> Option<()> {
-        let mut bytes = std::mem::take(&mut self.parsed.bytes);
-        bytes.reserve(self.text.len() * 3);
-        let mut row = Vec::new();
+        let (mut bytes, mut row) = (Vec::new(), Vec::new());
+        // What the fingerprint of a long piece is made of would take several times its memory.
+        let is_long = self.text.len() > LONG;
+        bytes.reserve(if is_long { 0 } else { self.text.len() * 3 });
         while self.at < self.text.len() {
             if self.skip_blank_line() {
                 continue;
@@ -68,11 +72,17 @@ impl<'a> Parser<'a> {
             let mut encoder = Encoder::begin_sequence(&mut bytes, 1.0);
             while self.at < self.text.len() && !self.skip_blank_line() {
                 self.token(&mut encoder, &mut row)?;
+                if is_long {
+                    encoder.forget_tokens();
+                }
             }
             encoder.end_sequence();
             self.parsed.gathered.sequences.end_sequence(1.0).ok()?;
+            if is_long {
+                bytes.clear();
+            }
         }
-        self.parsed.bytes = bytes;
+        self.parsed.bytes = (!is_long).then_some(bytes);
         Some(())
     }
 

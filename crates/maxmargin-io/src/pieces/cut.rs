@@ -139,7 +139,8 @@ impl Pieces {
         let none: Open = Box::new(|_, _| unreachable!("the readers are made elsewhere"));
         let open = std::mem::replace(&mut self.open, none);
         let is_numbered = matches!(self.cut, Cut::Numbers(_));
-        Opener { kind: self.input.kind(), open, needs_labels: self.needs_labels, is_numbered }
+        let (kind, limit) = (self.input.kind(), self.input.limit());
+        Opener { kind, limit, open, needs_labels: self.needs_labels, is_numbered }
     }
 
     /// The next piece, in the order of the input.
@@ -181,7 +182,7 @@ impl Pieces {
     /// The end of the text at hand, if it ends with a line that is longer than any reader takes.
     fn endless_line(&self) -> Option<usize> {
         let start = self.text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        (self.text.len() - start > Lines::LIMIT + 2).then_some(self.text.len())
+        (self.text.len() - start > self.input.limit() + 2).then_some(self.text.len())
     }
 }
 
@@ -238,6 +239,8 @@ fn ends_with_token(text: &[u8]) -> bool {
 /// Makes readers of pieces.
 pub(crate) struct Opener {
     kind: PieceOfLines,
+    /// The longest line that is read.
+    limit: usize,
     open: Open,
     needs_labels: NeedsLabels,
     is_numbered: bool,
@@ -248,6 +251,11 @@ impl Opener {
     pub(crate) fn open(&self, piece: Piece, known: Known<'_>) -> Box<dyn ReadSequences> {
         let Piece { text, before, error, .. } = piece;
         (self.open)(self.kind.lines(text, before, error), known)
+    }
+
+    /// Whether a piece may have a line that is too long, which only the reader of the format refuses.
+    pub(crate) fn may_have_endless_line(&self, piece: &Piece) -> bool {
+        piece.text.len() > self.limit
     }
 
     /// Whether sequences have numbers, which must not come back.

@@ -27,13 +27,17 @@ pub(crate) trait Gather: Send + Sized {
 
     /// Reads a piece in a shorter way than its reader would, if there is one.
     fn parse_plain(&self, piece: &Piece) -> Option<Parsed<Self>>;
+
+    /// Adds all that it has to a fingerprint, as if it had been read one after the other. Only what was parsed in the
+    /// shorter way can be asked for this.
+    fn add_to_fingerprint(&self, to: &mut Fingerprinter);
 }
 
 /// What was made of a piece.
 pub(crate) struct Parsed<G> {
     pub(crate) gathered: G,
-    /// What the fingerprint is made of.
-    pub(crate) bytes: Vec<u8>,
+    /// What the fingerprint is made of, unless it is [made of what was gathered](Gather::add_to_fingerprint).
+    pub(crate) bytes: Option<Vec<u8>>,
     /// The number of its last line.
     pub(crate) lines: u64,
     /// Numbers of its sequences, if they have any, and the lines in which they begin.
@@ -44,7 +48,7 @@ pub(crate) struct Parsed<G> {
 
 impl<G> Parsed<G> {
     pub(super) fn new(gathered: G) -> Self {
-        Self { gathered, bytes: Vec::new(), lines: 0, numbers: Vec::new(), error: None }
+        Self { gathered, bytes: Some(Vec::new()), lines: 0, numbers: Vec::new(), error: None }
     }
 }
 
@@ -102,6 +106,7 @@ impl<G: Gather> Work<G> {
         }
         let gathered = empty();
         if piece.error.is_none()
+            && !opener.may_have_endless_line(&piece)
             && let Some(parsed) = gathered.parse_plain(&piece)
         {
             return Self { before, parsed: Some(parsed), piece: None };
@@ -115,10 +120,10 @@ impl<G: Gather> Work<G> {
 /// Reads a piece with the reader of its format.
 fn parse<G: Gather>(piece: Piece, opener: &Opener, known: Known<'_>, empty: G) -> Parsed<G> {
     let (mut parsed, mut raw) = (Parsed::new(empty), RawSequence::new());
-    let mut reader = opener.open(piece, known);
+    let (mut reader, mut bytes) = (opener.open(piece, known), Vec::new());
     parsed.error = loop {
         match reader.read(&mut raw) {
-            Ok(true) => encode_sequence(&raw, &mut parsed.bytes),
+            Ok(true) => encode_sequence(&raw, &mut bytes),
             Ok(false) => break None,
             Err(error) => break Some(error),
         }
@@ -128,7 +133,7 @@ fn parse<G: Gather>(piece: Piece, opener: &Opener, known: Known<'_>, empty: G) -
             break Some(error);
         }
     };
-    parsed.lines = reader.line_number();
+    (parsed.lines, parsed.bytes) = (reader.line_number(), Some(bytes));
     parsed
 }
 
@@ -163,8 +168,10 @@ impl<G: Gather> Joiner<G> {
         };
         let Parsed { gathered, bytes, lines, numbers, error } = parsed;
         // What the fingerprint is made of may be three times the text, so it is not kept any longer.
-        self.all.fingerprinter.add_encoded(&bytes);
-        drop(bytes);
+        match bytes {
+            Some(bytes) => self.all.fingerprinter.add_encoded(&bytes),
+            None => gathered.add_to_fingerprint(&mut self.all.fingerprinter),
+        }
         self.all.gathered.append(gathered, error, (&self.file, before))?;
         self.all.lines = lines;
         if opener.is_numbered() {

@@ -3,6 +3,7 @@
 use super::cut::Piece;
 use super::gather::{Gather, Parsed, join_names};
 use crate::error::{DataError, Place};
+use crate::fingerprint::Fingerprinter;
 use crate::format::Format;
 use crate::names::Names;
 use crate::rows::RowNames;
@@ -61,5 +62,9 @@ impl Gather for NamedRows {
 
     fn parse_plain(&self, _piece: &Piece) -> Option<Parsed<Self>> {
         None
+    }
+
+    fn add_to_fingerprint(&self, _to: &mut Fingerprinter) {
+        unreachable!("rows are parsed by their reader alone")
     }
 }

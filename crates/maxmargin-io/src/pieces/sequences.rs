@@ -5,6 +5,7 @@ use super::cut::Piece;
 use super::gather::{Gather, Parsed, join_names};
 use crate::dataset::TrainingNames;
 use crate::error::DataError;
+use crate::fingerprint::Fingerprinter;
 use crate::format::Format;
 use crate::names::Names;
 use crate::sequence::RawSequence;
@@ -62,5 +63,10 @@ impl Gather for NamedSequences {
 
     fn parse_plain(&self, piece: &Piece) -> Option<Parsed<Self>> {
         self.plain.and_then(|_| crfsuite::parse(piece))
+    }
+
+    fn add_to_fingerprint(&self, to: &mut Fingerprinter) {
+        let TrainingNames { labels, attributes, .. } = &self.names;
+        self.sequences.iter().for_each(|sequence| to.add_named(sequence, labels, attributes));
     }
 }

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::kept_lines::KeptLines;
 use crate::lines::Lines;
 use crate::pieces::Pieces;
-use crate::reader::{ReadSequences, open_row_reader};
+use crate::reader::{ReadSequences, open_reader, open_row_reader};
 use crate::rows::{RowData, read_rows};
 use crate::sequence::RawSequence;
 use crate::template::Template;
@@ -394,4 +394,18 @@ fn the_mistakes_of_a_word_come_before_those_of_the_next() {
     compare(&Input { text, breaks: false }, Format::Ocr);
     let text = b"qid:1 1:1\n2 qid:2 1:\x80\n".to_vec();
     compare(&Input { text, breaks: false }, Format::SvmHmm);
+}
+
+/// The short way through CRFsuite's files once took such a line for two tokens.
+#[test]
+fn a_line_that_is_too_long_is_refused_in_pieces_too() {
+    for text in ["a".repeat(200), format!("a\tb\n{}\tc\n\na\tb\n", "a".repeat(200))] {
+        for (size, threads) in [(16, 1), (16, 2), (64, 2), (1 << 20, 1)] {
+            let lines = Lines::from_reader("f", Cursor::new(text.clone())).unwrap().with_limit(100);
+            let reader = open_reader(lines, Some(Format::Crfsuite)).unwrap();
+            let reader = Cutting { reader, pieces: Some((size, threads)) };
+            let error = read_training(reader).unwrap_err().to_string();
+            assert!(error.contains("a line of more than 100 bytes"), "{error}");
+        }
+    }
 }

@@ -120,13 +120,11 @@ struct Trained {
 
 type Training = Result<Trained, TrainError>;
 
-fn trained(
-    origin: impl Into<Origin>,
-    spec: impl Into<Spec>,
-    examples: Examples,
-    settings: &Settings,
-) -> Training {
-    let (origin, spec) = (origin.into(), spec.into());
+/// What is to be learned, and from what.
+type Task = (Origin, Spec, Examples);
+
+fn trained((origin, spec, examples): &Task, settings: &Settings) -> Training {
+    let (origin, spec, examples) = (origin.clone(), spec.clone(), examples.clone());
     let fingerprint = origin.fingerprint;
     let problem = spec.problem(examples.clone(), &GroupBounds::default()).expect("data that fit");
     let solution = train(problem.blocks(), settings)?;
@@ -145,26 +143,26 @@ const GRAPHS: &str = concat!(
     "\n"
 );
 
-fn chain(settings: &Settings) -> Training {
+fn chain() -> Task {
     let reader = open_reader(lines(SEQUENCES.as_bytes()).expect("text"), Some(Format::Crfsuite))
         .expect("sequences");
     let data = read_training(reader).expect("sequences");
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
     let spec =
         ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() };
-    trained(&data, spec, data.sequences.clone().into(), settings)
+    ((&data).into(), spec.into(), data.sequences.clone().into())
 }
 
-fn classes(settings: &Settings, rescaling: Rescaling) -> Training {
+fn classes(rescaling: Rescaling) -> Task {
     let reader =
         open_row_reader(lines(ROWS.as_bytes()).expect("text"), Some(Format::Libsvm)).expect("rows");
     let data = read_rows(reader).expect("rows");
     let shape = MulticlassShape::new(data.labels.len(), data.attributes.len());
     let spec = MulticlassSpec { shape, loss: ClassLoss::ZeroOne, rescaling, kernel: None };
-    trained(&data, spec, data.rows.clone().into(), settings)
+    ((&data).into(), spec.into(), data.rows.clone().into())
 }
 
-fn sets(settings: &Settings, rescaling: Rescaling) -> Training {
+fn sets(rescaling: Rescaling) -> Task {
     let reader = open_row_reader(lines(SETS.as_bytes()).expect("text"), Some(Format::Multilabel))
         .expect("rows");
     let data = read_rows(reader).expect("rows");
@@ -172,29 +170,23 @@ fn sets(settings: &Settings, rescaling: Rescaling) -> Training {
     let (loss, inference, partial) = (Hamming::default(), Default::default(), false);
     let (kernel, training) = (None, Default::default());
     let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
-    trained(&data, spec, data.rows.clone().into(), settings)
+    ((&data).into(), spec.into(), data.rows.clone().into())
 }
 
-fn graphs(settings: &Settings) -> Training {
+fn graphs() -> Task {
     let data = read_factor_graphs(FactorGraphReader::new(lines(GRAPHS.as_bytes()).expect("text")))
         .expect("graphs");
     let (shape, loss, inference) = (data.names.shape(), StateLoss::default(), Default::default());
     let (training, rescaling) = (Default::default(), Default::default());
     let (states, labels) = Default::default();
     let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
-    trained(&data, spec, data.graphs.clone().into(), settings)
+    ((&data).into(), spec.into(), data.graphs.clone().into())
 }
 
 fn all(settings: &Settings) -> Vec<Trained> {
-    let all = [
-        chain(settings),
-        classes(settings, Rescaling::Margin),
-        classes(settings, Rescaling::Slack),
-        sets(settings, Rescaling::Margin),
-        sets(settings, Rescaling::Slack),
-        graphs(settings),
-    ];
-    all.into_iter().map(|one| one.expect("a problem that can be trained")).collect()
+    let (margin, slack) = (Rescaling::Margin, Rescaling::Slack);
+    let all = [chain(), classes(margin), classes(slack), sets(margin), sets(slack), graphs()];
+    all.iter().map(|task| trained(task, settings).expect("a problem to be trained")).collect()
 }
 
 fn one_thread() -> Settings {
@@ -231,7 +223,7 @@ pub(crate) fn models(bytes: &[u8]) {
 pub(crate) fn paths(bytes: &[u8]) {
     static KNOWN: OnceLock<Vec<u8>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
-        let Trained { model, examples, .. } = chain(&one_thread()).expect("a chain");
+        let Trained { model, examples, .. } = trained(&chain(), &one_thread()).expect("a chain");
         let problem =
             model.meta.spec.problem(examples, &GroupBounds::default()).expect("data that fit");
         let settings =
@@ -484,20 +476,25 @@ pub(crate) fn agreement(bytes: &[u8]) {
         max_passes: 1 + u64::from(byte(3) % 32),
         ..chosen.clone()
     };
-    let make: [fn(&Settings) -> Training; 4] =
-        [chain, |s| classes(s, Rescaling::Margin), |s| sets(s, Rescaling::Margin), graphs];
-    let Trained { model, bytes, examples, fingerprint } =
-        match make[usize::from(byte(4)) % 4](&settings) {
+    static TASKS: OnceLock<[Task; 4]> = OnceLock::new();
+    let tasks = TASKS
+        .get_or_init(|| [chain(), classes(Rescaling::Margin), sets(Rescaling::Margin), graphs()]);
+    let Trained { model, bytes: file, examples, fingerprint } =
+        match trained(&tasks[usize::from(byte(4)) % 4], &settings) {
             Ok(trained) => trained,
             // Exponentiated gradients need expectations, which graphs with cycles lack.
             Err(TrainError::Unsuited { .. }) => return,
             Err(error) => panic!("{error}"),
         };
-    let again = Model::from_bytes(&bytes).expect("what was written can be read");
+    let again = Model::from_bytes(&file).expect("what was written can be read");
     assert_eq!(again, model);
     let verdict =
         again.verify(examples.clone(), fingerprint, "examples", 1).expect("data that fit");
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     let errors = |threads| again.meta.spec.errors(&again.weights, &examples, threads).ok();
-    assert_eq!(format!("{:?}", errors(1)), format!("{:?}", errors(3)));
+    let alone = format!("{:?}", errors(1));
+    // Starting threads takes as long as all the rest.
+    if byte(5) % 16 == 0 {
+        assert_eq!(alone, format!("{:?}", errors(3)));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::check_points::check_points;
 use super::exact_pass::{exact_pass, from_readings};
+use super::readings::Readings;
 use super::{Certificate, check_problem};
 use crate::dual::{DualPoint, Shares, Squares, Workers, add_weights, dual_value, length_sq};
 use crate::error::TrainError;
@@ -132,19 +133,18 @@ pub fn audit(
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
     // The certificate, from an exact pass.
-    let mut readings = Vec::new();
+    let mut readings = Readings::default();
     // An infeasible point may have parts that do not exist; the truth stands in for it.
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut workers, &shares, blocks, weights, &mut readings);
     let value = dual_value(&shares, lambda, blocks, Squares::of(problem, &own, sum.as_deref()));
-    let failures = readings.iter().filter(|r| r.failed).count() as u64;
-    let quality = problem.quality().after_failures(failures);
+    let quality = problem.quality().after_failures(readings.failures());
     let norm_sq = length_sq(problem, weights);
-    let mut certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
+    let mut certificate = from_readings(quality, lambda, norm_sq, value, &readings)?;
     certificate.quality = quality.with_point(point);
     // What oracles may have missed makes a bound only if the point supports one.
     certificate.missed = certificate.missed.filter(|_| certificate.quality == quality);
-    let block_gaps = readings.iter().map(|r| r.gap).collect();
+    let block_gaps = readings.into_gaps();
     Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })
 }

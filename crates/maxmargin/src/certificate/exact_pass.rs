@@ -1,57 +1,15 @@
 //! The exact oracles of all blocks at one w, and the certificate that follows from their answers.
 
 use super::Certificate;
-use crate::dual::{Block, Corner, Move, Scratch, Shares, Workers};
+use super::readings::{BlockReading, Readings, Told};
+use crate::dual::{Block, Corner, Move, Scratch, Shares, Workers, hinge_of_long};
 use crate::error::TrainError;
 use crate::problem::quality::Quality;
 use crate::problem::{Blocks, SparseVec};
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
-/// What else an exact pass may have found out about a block, in one number.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) enum Told {
-    #[default]
-    Nothing,
-    /// The loss of the corner that the oracle found, which is invalid.
-    WrongLoss,
-    /// How much larger the hinge can be.
-    Missed,
-}
-
-/// What an exact pass finds out about one block. A run keeps one for every example, so it takes little memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct BlockReading {
-    /// max_y Hᵢ(y; w).
-    pub(crate) hinge: f64,
-    /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
-    pub(crate) gap: f64,
-    /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
-    /// to it.
-    pub(super) size: f64,
-    pub(super) told: Told,
-    pub(super) number: f64,
-    /// Whether the corner that the oracle found scored below the truth, which an exact oracle never allows.
-    pub(crate) failed: bool,
-    /// Whether the oracle was called at all. It was not if the pass was cut before.
-    pub(crate) is_read: bool,
-}
-
-impl BlockReading {
-    /// The size of what it is made of.
-    pub(crate) fn size(&self) -> f64 {
-        self.size
-    }
-
-    /// The loss of the corner that the oracle found, if that loss is invalid.
-    pub(super) fn wrong_loss(&self) -> Option<f64> {
-        (self.told == Told::WrongLoss).then_some(self.number)
-    }
-
-    /// How much larger the hinge can be, if the oracle is a heuristic that knows, and its loss is valid.
-    fn missed(&self) -> Option<f64> {
-        (self.told == Told::Missed).then_some(self.number)
-    }
-}
+/// So many blocks are read before their readings are summed up, which bounds the memory of these.
+const READ_AT_ONCE: usize = 1 << 15;
 
 /// What the oracle of one block has found, and the way to it.
 #[derive(Debug, Clone, Default)]
@@ -177,6 +135,33 @@ pub(crate) fn read_block(
     BlockReading { hinge, gap, size, told, number, failed, is_read: true }
 }
 
+/// As [`read_block`] with an exact oracle, for a block that is taken piece by piece. It leaves no corner and no way to it.
+fn read_long_block(
+    problem: &dyn Blocks,
+    shares: &Shares,
+    blocks: &[Block],
+    w: &[f64],
+    i: usize,
+    scratch: &mut Scratch<'_>,
+) -> BlockReading {
+    scratch.worker.find_corner(i, w);
+    let (loss, block) = (scratch.worker.loss(i), &blocks[i]);
+    let (score, score_on_way) = hinge_of_long(problem, block, w, i, scratch);
+    let (mut hinge, mut ascent) = (loss + score, loss - block.loss + score_on_way);
+    let own = hinge - ascent;
+    let size = loss.abs() + block.loss.abs() + score.abs();
+    let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + size);
+    if failed && own < 0.0 {
+        (hinge, ascent) = (0.0, -own);
+    } else if ascent < 0.0 {
+        (hinge, ascent) = (own, 0.0);
+    }
+    let is_wrong = loss < 0.0 && !problem.has_signed_losses();
+    let (told, number) = if is_wrong { (Told::WrongLoss, loss) } else { (Told::Nothing, 0.0) };
+    let (size, gap) = (size + own.abs(), shares.of(i) * ascent);
+    BlockReading { hinge, gap, size, told, number, failed, is_read: true }
+}
+
 /// All blocks at one w, read by exact oracles without any cache.
 pub(crate) fn exact_pass(
     problem: &dyn Blocks,
@@ -184,7 +169,7 @@ pub(crate) fn exact_pass(
     shares: &Shares,
     blocks: &[Block],
     w: &[f64],
-    readings: &mut Vec<BlockReading>,
+    readings: &mut Readings,
 ) {
     exact_pass_until(problem, workers, (shares, blocks, w), readings, &|| false);
 }
@@ -194,18 +179,29 @@ pub(crate) fn exact_pass_until(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,
     (shares, blocks, w): (&Shares, &[Block], &[f64]),
-    readings: &mut Vec<BlockReading>,
+    readings: &mut Readings,
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> bool {
     readings.clear();
-    readings.resize(blocks.len(), BlockReading::default());
-    workers.for_each_oracle(w, readings, |i, scratch, reading| {
-        if !is_over() {
-            *reading = read_block(problem, shares, blocks, w, i, scratch);
+    readings.reserve(blocks.len());
+    let is_exact = problem.quality().is_exact();
+    let mut some = vec![BlockReading::default(); blocks.len().min(READ_AT_ONCE)];
+    for first in (0..blocks.len()).step_by(READ_AT_ONCE) {
+        let some = &mut some[..READ_AT_ONCE.min(blocks.len() - first)];
+        some.fill(BlockReading::default());
+        workers.for_each_oracle(w, first, some, |i, scratch, reading| {
+            if is_over() {
+                return;
+            }
+            *reading = match is_exact && problem.pieces(i) > 1 {
+                true => read_long_block(problem, shares, blocks, w, i, scratch),
+                false => read_block(problem, shares, blocks, w, i, scratch),
+            };
             scratch.forget_if_long();
-        }
-    });
-    readings.iter().all(|reading| reading.is_read)
+        });
+        (first..).zip(&*some).for_each(|(i, reading)| readings.add(shares.of(i), reading));
+    }
+    readings.are_whole()
 }
 
 /// As [`exact_pass_until`], and keeps what it has found. Of a pass that was cut, it keeps nothing.
@@ -213,43 +209,40 @@ pub(crate) fn read_answers<T: Kept>(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,
     at: (&Shares, &[Block], &[f64]),
-    (answers, readings): (&mut Vec<T>, &mut Vec<BlockReading>),
+    (answers, readings): (&mut Vec<T>, &mut Readings),
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> bool {
     let blocks = at.1;
     answers.clear();
     answers.resize_with(blocks.len(), T::default);
-    workers.for_each_oracle(at.2, answers, |i, scratch, answer| {
+    workers.for_each_oracle(at.2, 0, answers, |i, scratch, answer| {
         if !is_over() {
             answer.read(problem, at, i, scratch);
         }
     });
     readings.clear();
-    readings.extend(answers.iter().map(T::reading));
-    let is_whole = readings.iter().all(|reading| reading.is_read);
-    if !is_whole {
+    readings.add_all(at.0, answers);
+    if !readings.are_whole() {
         answers.clear();
     }
-    is_whole
+    readings.are_whole()
 }
 
 /// The certificate of weights with the squared length `norm_sq` and a dual point with the value
 /// `dual`, from an exact pass at these weights with oracles of the given quality.
 pub(crate) fn from_readings(
     quality: Quality,
-    shares: &Shares,
     lambda: f64,
     norm_sq: f64,
     dual: f64,
-    readings: &[BlockReading],
+    readings: &Readings,
 ) -> Result<Certificate, TrainError> {
-    check_readings(readings)?;
-    let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
-    let primal = 0.5 * lambda * norm_sq + risk;
+    readings.check()?;
+    let primal = 0.5 * lambda * norm_sq + readings.risk();
     if !(primal + dual).is_finite() {
         return Err(TrainError::Overflow);
     }
-    let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
+    let size = readings.size();
     // No hinge was read as less than the value of the block's own point, so that this holds for every
     // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
     if dual - primal > LEAST_ROUNDING + ROUNDING * (size + lambda * norm_sq + dual.abs()) {
@@ -257,17 +250,10 @@ pub(crate) fn from_readings(
     }
     let primal = primal.max(dual);
     let missed = match quality {
-        Quality::Heuristic => missed_in(shares, readings),
+        Quality::Heuristic => readings.missed(),
         _ => None,
     };
     Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality, missed })
-}
-
-/// How much larger than its readings the risk can be, if every oracle knows what it may have missed.
-pub(crate) fn missed_in(shares: &Shares, readings: &[BlockReading]) -> Option<f64> {
-    let terms = shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed()?));
-    // A search with a decoder that is itself a heuristic knows no bound.
-    terms.sum::<Option<f64>>().filter(|missed| missed.is_finite())
 }
 
 /// The certificate of weights w within their bounds and a dual point α with the value `dual`, from an exact
@@ -279,26 +265,14 @@ pub(crate) fn from_some_readings(
     quality: Quality,
     lambda: f64,
     dual: f64,
-    readings: &[BlockReading],
+    readings: &Readings,
 ) -> Result<Certificate, TrainError> {
-    check_readings(readings)?;
-    let known: f64 = readings.iter().map(|reading| reading.gap).sum();
+    readings.check()?;
+    let known: f64 = readings.gaps().iter().sum();
     let primal = dual + known;
     if !primal.is_finite() {
         return Err(TrainError::Overflow);
     }
     let quality = quality.after_cut();
     Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality, missed: None })
-}
-
-/// Refuses readings that are not finite, and losses that are not valid.
-pub(crate) fn check_readings(readings: &[BlockReading]) -> Result<(), TrainError> {
-    if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
-        return Err(TrainError::NotFinite { example });
-    }
-    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss()?)));
-    match wrong.next() {
-        Some((example, loss)) => Err(TrainError::Loss { example, loss }),
-        None => Ok(()),
-    }
 }

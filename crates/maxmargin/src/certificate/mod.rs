@@ -12,14 +12,16 @@ mod check_problem;
 mod exact_pass;
 mod least_squares_cone;
 mod membership;
+mod readings;
 
 pub use audit::{Audit, audit};
 pub(crate) use check_points::{Infeasible, check_points, first_misfit, is_point};
 pub(crate) use check_problem::check_problem;
 pub(crate) use exact_pass::{
-    Answer, BlockReading, ExactCorner, Kept, check_readings, exact_pass, exact_pass_until,
-    from_readings, from_some_readings, missed_in, read_answers,
+    Answer, ExactCorner, Kept, exact_pass, exact_pass_until, from_readings, from_some_readings,
+    read_answers,
 };
+pub(crate) use readings::Readings;
 
 use crate::error::TrainError;
 use crate::problem::quality::Quality;

@@ -1,6 +1,7 @@
 //! How far rounding excuses a dual value above the primal one, and what a block is read as.
 
 use super::exact_pass::read_block;
+use super::readings::BlockReading;
 use super::*;
 use crate::doc::toy;
 use crate::dual::{Block, Shares, Workers};
@@ -39,13 +40,19 @@ fn a_bound_above_the_primal_value_is_rounding_or_a_contradiction() {
     }
 }
 
+/// The readings of the four examples of the toy problem.
+fn readings(of: &[BlockReading; 4]) -> Readings {
+    let (mut all, shares) = (Readings::default(), Shares::new(&toy()));
+    shares.iter().zip(of).for_each(|(share, reading)| all.add(share, reading));
+    all
+}
+
 /// The certificate of four examples with hinges of 1 that are made of numbers of some size, where the
 /// dual value lies above the primal one by so much.
 fn stated(size: f64, lambda: f64, norm_sq: f64, above: f64) -> Result<Certificate, TrainError> {
     let reading = BlockReading { hinge: 1.0, size, ..BlockReading::default() };
-    let shares = Shares::new(&toy());
     let dual = 0.5 * lambda * norm_sq + 1.0 + above;
-    from_readings(Quality::Exact, &shares, lambda, norm_sq, dual, &[reading; 4])
+    from_readings(Quality::Exact, lambda, norm_sq, dual, &readings(&[reading; 4]))
 }
 
 /// Rounding errors are 1e-9 of the numbers that the objectives are made of: the mean over the examples,
@@ -73,25 +80,23 @@ fn dust_is_no_contradiction() {
     let c = certificate(-1e-31, Quality::Exact).with_bound(0.0).unwrap();
     assert_eq!((c.primal, c.dual, c.gap), (0.0, 0.0, 0.0));
     let reading = BlockReading { hinge: -1e-31, size: 1e-31, ..BlockReading::default() };
-    let shares = Shares::new(&toy());
-    let c = from_readings(Quality::Exact, &shares, 1.0, 1e-32, 0.0, &[reading; 4]).unwrap();
+    let c = from_readings(Quality::Exact, 1.0, 1e-32, 0.0, &readings(&[reading; 4])).unwrap();
     assert_eq!((c.primal, c.dual, c.gap), (0.0, 0.0, 0.0));
 }
 
 /// Objectives of 1e200 are numbers like all others, though their product is none.
 #[test]
 fn large_numbers_are_finite() {
-    let shares = Shares::new(&toy());
     let reading = BlockReading { hinge: 1e200, gap: 1e200, size: 1e200, ..Default::default() };
-    let c = from_readings(Quality::Exact, &shares, 1.0, 0.0, 1e200, &[reading; 4]).unwrap();
+    let c = from_readings(Quality::Exact, 1.0, 0.0, 1e200, &readings(&[reading; 4])).unwrap();
     assert_eq!((c.primal, c.dual, c.gap), (1e200, 1e200, 0.0));
     for (hinge, gap) in [(f64::INFINITY, 1.0), (1.0, f64::INFINITY), (f64::NAN, 1.0)] {
         let bad = BlockReading { hinge, gap, ..BlockReading::default() };
-        let readings = [reading, reading, bad, reading];
-        let error = from_readings(Quality::Exact, &shares, 1.0, 0.0, 0.0, &readings).unwrap_err();
+        let all = readings(&[reading, reading, bad, reading]);
+        let error = from_readings(Quality::Exact, 1.0, 0.0, 0.0, &all).unwrap_err();
         assert_eq!(error, TrainError::NotFinite { example: 2 });
     }
-    let error = from_readings(Quality::Exact, &shares, 1.0, f64::INFINITY, 0.0, &[reading; 4]);
+    let error = from_readings(Quality::Exact, 1.0, f64::INFINITY, 0.0, &readings(&[reading; 4]));
     assert_eq!(error.unwrap_err(), TrainError::Overflow);
 }
 

@@ -4,9 +4,7 @@ use super::change::Change;
 use super::local::{local, share_of};
 use super::mix::{Rest, is_mixture, mix};
 use super::proposal::{Effort, Mixture, Proposal, ShardReading, Way, Whole};
-use crate::certificate::{
-    Answer, BlockReading, check_readings, exact_pass_until, missed_in, read_answers,
-};
+use crate::certificate::{Answer, Readings, exact_pass_until, read_answers};
 #[cfg(feature = "checkpoint")]
 use crate::dual::Workers;
 use crate::dual::{Block, DualPoint, Shares, add_weights};
@@ -208,7 +206,7 @@ impl<'p> ShardSolver<'p> {
         run.rebuild();
         let (state, workers) = run.state_and_workers();
         let (blocks, mut answers) = (&state.blocks, Vec::<Answer>::new());
-        let mut readings = Vec::new();
+        let mut readings = Readings::default();
         let at = (&state.shares, &**blocks, &*state.w);
         let into = (&mut answers, &mut readings);
         let is_whole = read_answers(problem, workers, at, into, &|| interrupt.is_raised());
@@ -225,25 +223,19 @@ impl<'p> ShardSolver<'p> {
     }
 
     /// What readings of all blocks come to; the method learns the gaps if all were read.
-    fn sum_up(&mut self, readings: &[BlockReading]) -> Result<ShardReading, TrainError> {
-        check_readings(readings)?;
-        let shares = &self.run.state.shares;
-        let total = |part: fn(&BlockReading) -> f64| -> f64 {
-            let parts = shares.iter().zip(readings);
-            self.share * parts.map(|(share, reading)| share * part(reading)).sum::<f64>()
-        };
-        let (risk, size) = (total(|reading| reading.hinge), total(BlockReading::size));
-        let gaps: Vec<f64> = readings.iter().map(|reading| reading.gap).collect();
-        let gap = self.share * gaps.iter().sum::<f64>();
-        let is_whole = readings.iter().all(|reading| reading.is_read);
-        let missed = missed_in(shares, readings).map(|missed| self.share * missed);
+    fn sum_up(&mut self, readings: &Readings) -> Result<ShardReading, TrainError> {
+        readings.check()?;
+        let (risk, size) = (self.share * readings.risk(), self.share * readings.size());
+        let gap = self.share * readings.gaps().iter().sum::<f64>();
+        let missed = readings.missed().map(|missed| self.share * missed);
+        let is_whole = readings.are_whole();
         if is_whole {
-            self.method.note_gaps(&gaps);
+            self.method.note_gaps(readings.gaps());
             self.passes_since_look = 0;
         }
         let totals = &mut self.run.totals;
-        totals.oracle_calls += readings.iter().filter(|reading| reading.is_read).count() as u64;
-        totals.oracle_failures += readings.iter().filter(|reading| reading.failed).count() as u64;
+        totals.oracle_calls += readings.calls();
+        totals.oracle_failures += readings.failures();
         let failures = totals.oracle_failures;
         let quality = self.problem.quality();
         Ok(ShardReading { risk, gap, size, failures, quality, is_whole, missed })
@@ -318,7 +310,7 @@ impl<'p> ShardSolver<'p> {
         }
         let shares = Shares::new(self.problem);
         let (problem, interrupt) = (self.problem, &self.interrupt);
-        let mut readings = Vec::new();
+        let mut readings = Readings::default();
         let at = (&shares, &*self.present, &*w);
         exact_pass_until(problem, self.run.workers(), at, &mut readings, &|| interrupt.is_raised());
         self.sum_up(&readings)

@@ -4,6 +4,7 @@
 //! [`DualState`] is the only place that moves blocks, w and D; everything else asks it to.
 
 mod clipped;
+mod long;
 mod packed;
 mod point;
 mod pool;
@@ -13,6 +14,7 @@ mod step;
 mod workers;
 
 pub(crate) use clipped::Clipped;
+pub(crate) use long::{End, hinge_of_long};
 pub use packed::PackedVec;
 pub use point::{Block, DualPoint};
 pub(crate) use point::{Corner, Move, Shares, add_weights, dual_value};

@@ -17,6 +17,9 @@
 //!
 //! (The halves belong to pairs of labels, as in the edges of chains.) The same entries always have the same bytes.
 
+#[cfg(test)]
+mod tests;
+
 use crate::problem::SparseVec;
 use crate::util::prefetch::prefetch;
 
@@ -36,6 +39,9 @@ const BYTES: u8 = 2;
 
 /// The most bytes that need no memory of their own: two or three entries.
 const INLINE: usize = 22;
+
+/// Entries take so many bytes or fewer, if most values occur again and again.
+const BYTES_PER_ENTRY: usize = 3;
 
 /// Longer bytes are not copied out of scratch memory: they are that memory.
 const MOST_COPIED: usize = 1 << 16;
@@ -61,6 +67,13 @@ enum Bytes {
 }
 
 impl Bytes {
+    /// At most [`INLINE`] packed bytes.
+    fn inline(packed: &[u8]) -> Self {
+        let mut bytes = [0; INLINE];
+        bytes[..packed.len()].copy_from_slice(packed);
+        Self::Inline { length: packed.len() as u8, bytes }
+    }
+
     /// The packed bytes; none of what is plain.
     fn packed(&self) -> &[u8] {
         match self {
@@ -214,16 +227,12 @@ impl PackedVec {
             return;
         }
         scratch.clear();
-        write(sparse.entries(), scratch);
+        write(sparse.entries(), scratch, &mut Context::new());
         match &mut self.0 {
             Bytes::Heap(bytes) if bytes.len() == scratch.len() => bytes.copy_from_slice(scratch),
             bytes => {
                 *bytes = match scratch.len() {
-                    length @ ..=INLINE => {
-                        let mut bytes = [0; INLINE];
-                        bytes[..length].copy_from_slice(scratch);
-                        Bytes::Inline { length: length as u8, bytes }
-                    }
+                    ..=INLINE => Bytes::inline(scratch),
                     ..=MOST_COPIED => Bytes::Heap(scratch.as_slice().into()),
                     _ => Bytes::Heap(std::mem::take(scratch).into_boxed_slice()),
                 };
@@ -268,17 +277,58 @@ impl PackedVec {
     }
 }
 
+/// What the bytes of an entry depend on besides the entry.
+struct Context {
+    /// The upper half of the coordinate before.
+    upper: u32,
+    values: Values,
+}
+
+impl Context {
+    fn new() -> Self {
+        Self { upper: 0, values: Values::new() }
+    }
+}
+
+/// A packed vector about to be written, piece by piece.
+pub(super) struct PackedWriter {
+    bytes: Vec<u8>,
+    context: Context,
+}
+
+impl PackedWriter {
+    pub(super) fn new() -> Self {
+        Self { bytes: Vec::new(), context: Context::new() }
+    }
+
+    /// Appends entries. The memory grows by little more than they need.
+    pub(super) fn add(&mut self, entries: &[(u64, f64)]) {
+        let needed = BYTES_PER_ENTRY * entries.len();
+        if self.bytes.capacity() - self.bytes.len() < needed {
+            self.bytes.reserve_exact(needed + self.bytes.len() / 8);
+        }
+        write(entries, &mut self.bytes, &mut self.context);
+    }
+
+    pub(super) fn finish(self) -> PackedVec {
+        let packed = match self.bytes.len() {
+            ..=INLINE => Bytes::inline(&self.bytes),
+            _ => Bytes::Heap(self.bytes.into_boxed_slice()),
+        };
+        PackedVec(packed)
+    }
+}
+
 /// Writes entries, which need not be in order.
-fn write(entries: &[(u64, f64)], bytes: &mut Vec<u8>) {
-    let (mut upper, mut values) = (0u32, Values::new());
-    bytes.reserve(3 * entries.len());
+fn write(entries: &[(u64, f64)], bytes: &mut Vec<u8>, Context { upper, values }: &mut Context) {
+    bytes.reserve(BYTES_PER_ENTRY * entries.len());
     for &(coordinate, value) in entries {
         let (above, lower) = ((coordinate >> 32) as u32, coordinate as u32);
         let value = value.to_bits();
         let known = values.values.iter().position(|other| *other == value);
         let head = known.map_or(NEW, |at| at as u8);
-        let step = above.wrapping_sub(upper);
-        upper = above;
+        let step = above.wrapping_sub(*upper);
+        *upper = above;
         let (first, second) = (lower >> 16, lower & 0xffff);
         if step >= u32::from(IN_FULL) {
             bytes.push(head | IN_FULL << 4);
@@ -397,77 +447,5 @@ impl serde::Serialize for PackedVec {
 impl<'de> serde::Deserialize<'de> for PackedVec {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         SparseVec::deserialize(deserializer).map(Self::from)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Coordinates as chains, classes and others have them, and values of which many are the same.
-    fn entries() -> impl Strategy<Value = Vec<(u64, f64)>> {
-        let coordinate = prop_oneof![
-            (0u64..6, 0u64..2, 0u64..30, 0u64..20)
-                .prop_map(|(t, edge, y, z)| t << 33 | edge << 32 | (edge * y) << 16 | z),
-            0u64..400,
-            any::<u64>(),
-        ];
-        let value = prop_oneof![
-            (0u8..20).prop_map(|x| f64::from(x) / 3.0),
-            Just(1.0),
-            any::<u64>().prop_map(f64::from_bits),
-        ];
-        proptest::collection::vec((coordinate, value), 0..60)
-    }
-
-    fn bits(entries: impl IntoIterator<Item = (u64, f64)>) -> Vec<(u64, u64)> {
-        entries.into_iter().map(|(coordinate, value)| (coordinate, value.to_bits())).collect()
-    }
-
-    proptest! {
-        /// Whatever is packed comes out with the same bits, in the same order.
-        #[test]
-        fn packing_loses_nothing(entries in entries(), before in entries()) {
-            let mut sparse = SparseVec::new();
-            before.iter().for_each(|&(coordinate, value)| sparse.push(coordinate, value));
-            let mut packed = PackedVec::from(&sparse);
-            sparse.clear();
-            entries.iter().for_each(|&(coordinate, value)| sparse.push(coordinate, value));
-            packed.pack(&sparse, &mut vec![1, 2, 3]);
-            prop_assert_eq!(bits(packed.iter()), bits(entries.iter().copied()));
-            prop_assert_eq!(bits(packed.unpacked().entries().iter().copied()), bits(entries.iter().copied()));
-            prop_assert_eq!(packed.len(), entries.len());
-            prop_assert_eq!(packed.is_empty(), entries.is_empty());
-            prop_assert_eq!(packed.is_normalised(), sparse.is_normalised());
-            prop_assert_eq!(packed.is_finite(), sparse.is_finite());
-            prop_assert_eq!(&packed, &PackedVec::from(&sparse));
-            // What is plain stays plain, and is the same.
-            let mut plain = PackedVec::plain(&SparseVec::new());
-            plain.pack(&sparse, &mut Vec::new());
-            prop_assert_eq!(&plain, &packed);
-            prop_assert_eq!((plain.len(), plain.is_empty()), (packed.len(), packed.is_empty()));
-            prop_assert_eq!(bits(plain.unpacked().entries().iter().copied()), bits(entries.iter().copied()));
-            prop_assert_eq!(plain.heap_bytes(), 24 + 16 * entries.len());
-            let mut scratch = SparseVec::new();
-            prop_assert_eq!(bits(plain.read(&mut scratch).entries().iter().copied()), bits(entries.iter().copied()));
-            prop_assert_eq!(bits(packed.read(&mut scratch).entries().iter().copied()), bits(entries.iter().copied()));
-        }
-    }
-
-    #[test]
-    fn the_parts_of_a_labelling_take_two_bytes() {
-        let ids = (0..10u64)
-            .flat_map(|t| [(t << 33) | (t % 5), (t << 33) | (1 << 32) | (t << 16) | (t + 1)]);
-        let packed: PackedVec = ids.map(|id| (id, 1.0)).collect();
-        assert_eq!((packed.len(), packed.heap_bytes()), (20, 40));
-    }
-
-    #[test]
-    fn few_classes_take_no_memory_of_their_own() {
-        let packed: PackedVec = [(3, 0.25), (200, 0.75)].into_iter().collect();
-        assert_eq!((packed.len(), packed.heap_bytes(), size_of::<PackedVec>()), (2, 0, 24));
-        let packed: PackedVec = [(3, 0.25), (4, 0.5), (5, 0.25)].into_iter().collect();
-        assert_eq!((packed.len(), packed.heap_bytes()), (3, 0));
     }
 }

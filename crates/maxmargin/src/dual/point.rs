@@ -1,5 +1,6 @@
 //! Points of the dual, block by block, and the corners and moves of a block.
 
+use super::long::{add_long, long_truth};
 use super::packed::PackedVec;
 use super::rebuild::Squares;
 use crate::problem::Blocks;
@@ -72,6 +73,12 @@ impl DualPoint {
         let (mut truth, mut scratch, mut size) = (SparseVec::new(), Vec::new(), 0);
         let mut blocks: Vec<Block> = Vec::with_capacity(problem.examples());
         for i in 0..problem.examples() {
+            if problem.pieces(i) > 1 {
+                let (parts, count) = long_truth(problem, i);
+                size += PLAIN_POINT + count * size_of::<(u64, f64)>();
+                blocks.push(Block { parts, loss: 0.0 });
+                continue;
+            }
             truth.clear();
             problem.truth_parts(i, &mut truth);
             let was_small = size <= MOST_PLAIN;
@@ -199,6 +206,10 @@ pub(crate) fn add_weights(
 ) {
     let (mut truth, mut point, mut offset) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
     for i in range {
+        if problem.pieces(i) > 1 {
+            add_long(problem, &blocks[i], (i, -shares.of(i) / lambda), w);
+            continue;
+        }
         truth.clear();
         problem.truth_parts(i, &mut truth);
         offset.assign_difference(blocks[i].parts.read(&mut point), &truth);

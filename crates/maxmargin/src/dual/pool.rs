@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle, Thread};
 
 /// How often a thread looks for work before it falls asleep, which takes 0.1 to 0.4 ms in all. Between two batches,
 /// blocks take their steps one after another, and a thread that falls asleep meanwhile is late for the next batch.
-const LOOKS: u32 = 10_000;
+const LOOKS: u32 = if cfg!(miri) { 20 } else { 10_000 };
 
 /// Work that every thread does, given its number. The calling thread has number 0.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn every_thread_works_on_every_order_exactly_once() {
         let mut pool = Pool::default();
-        for round in 0..2_000 {
+        for round in 0..if cfg!(miri) { 40 } else { 2_000 } {
             let helpers = round % 4;
             let calls: [AtomicUsize; 4] = Default::default();
             pool.run(helpers, &|number| {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn no_helper_is_late_whoever_falls_asleep() {
         let mut pool = Pool::default();
-        for round in 0..60 {
+        for round in 0..if cfg!(miri) { 8 } else { 60 } {
             let sums: Vec<Mutex<Vec<u64>>> = (0..3).map(|_| Mutex::new(vec![0; 64])).collect();
             pool.run(2, &|number| {
                 if number == round % 3 {

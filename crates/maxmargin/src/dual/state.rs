@@ -63,7 +63,7 @@ impl Drift {
 
 /// The running state of a dual method: the blocks, and w and D kept in step with them.
 pub(crate) struct DualState<'p> {
-    problem: &'p dyn Blocks,
+    pub(super) problem: &'p dyn Blocks,
     pub(crate) lambda: f64,
     pub(crate) shares: Shares,
     pub(crate) w: Vec<f64>,

@@ -124,19 +124,21 @@ impl<'p> Workers<'p> {
         });
     }
 
-    /// As [`for_each`](Self::for_each), if `work` calls the oracle of each block at `w`: problems that take batches
-    /// hear of the calls beforehand.
+    /// As [`for_each`](Self::for_each), if `work` calls the oracle of each block at `w`, where the first result is that
+    /// of block `start`: problems that take batches hear of the calls beforehand.
     pub(crate) fn for_each_oracle<T: Send>(
         &mut self,
         w: &[f64],
+        start: usize,
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
     ) {
         if !self.own.worker.takes_batches() {
-            return self.for_each(results, work);
+            return self.for_each(results, |at, scratch, result| work(start + at, scratch, result));
         }
         let size = results.len().div_ceil(BATCHES * self.count()).clamp(1, MOST_ANNOUNCED);
         self.for_each_chunk(results, size, |first, scratch, results| {
+            let first = start + first;
             scratch.worker.announce(first..first + results.len(), w);
             for (offset, result) in results.iter_mut().enumerate() {
                 work(first + offset, scratch, result);

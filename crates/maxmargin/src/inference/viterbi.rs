@@ -17,6 +17,9 @@
 /// The number of rows of the transition matrix that are read together.
 const ROWS: usize = 4;
 
+/// The positions of a piece of a long chain.
+const PIECE: usize = 1 << 10;
+
 /// With fewer labels than this, reading rows together does not pay.
 const FEW: usize = 8;
 
@@ -72,6 +75,69 @@ pub fn viterbi(
         before = row;
     }
     trace_back(table, steps, labels, path)
+}
+
+/// As [`viterbi`], for chains so long that a table of all scores would take much memory: `write` writes the node scores
+/// of a position to a row, twice for each position. The maxima are kept for the first position of each piece alone, and
+/// found again on the way back. The path and its score have the same bits.
+pub(crate) fn viterbi_in_pieces(
+    positions: usize,
+    transitions: &[f64],
+    labels: usize,
+    write: impl Fn(usize, &mut [f64]),
+    path: &mut Vec<u32>,
+) -> f64 {
+    assert!(positions > 0, "a chain has positions");
+    path.clear();
+    path.reserve_exact(positions);
+    let [mut before, mut row, mut best] = [(); 3].map(|()| vec![0.0; labels]);
+    if transitions.is_empty() {
+        let each = (0..positions).map(|t| {
+            write(t, &mut row);
+            best_of_each(&row, labels, path)
+        });
+        return each.fold(0.0, |total, score| total + score);
+    }
+    let steps = Steps::new(transitions, labels, positions);
+
+    // The maxima at the first position of each piece, and at the last position of all.
+    write(0, &mut before);
+    let mut firsts = before.clone();
+    for t in 1..positions {
+        write(t, &mut row);
+        add_best_predecessor(&before, steps.matrix(t - 1), &mut best, &mut row);
+        std::mem::swap(&mut before, &mut row);
+        if t % PIECE == 0 {
+            firsts.extend_from_slice(&before);
+        }
+    }
+    let (last, score) = argmax(before.iter().copied());
+    let mut label = last;
+    path.push(label as u32);
+
+    // From the last piece to the first: the maxima once more, and the labels that lead to those behind.
+    let mut table = Vec::new();
+    for (piece, first) in firsts.chunks_exact(labels).enumerate().rev() {
+        let from = piece * PIECE;
+        let until = positions.min(from + PIECE);
+        table.clear();
+        table.extend_from_slice(first);
+        table.resize((until - from) * labels, 0.0);
+        let mut rows = table.chunks_exact_mut(labels);
+        let mut before = rows.next().unwrap_or_default();
+        for (t, row) in (from + 1..).zip(rows) {
+            write(t, row);
+            add_best_predecessor(before, steps.matrix(t - 1), &mut best, row);
+            before = row;
+        }
+        let rows = (from..until).zip(table.chunks_exact(labels)).rev();
+        for (t, row) in rows.filter(|(t, _)| t + 1 < positions) {
+            label = best_predecessor(row, steps.matrix(t), label);
+            path.push(label as u32);
+        }
+    }
+    path.reverse();
+    score
 }
 
 /// The transition matrices of a chain: the same one for all steps, or one for each step.
@@ -166,10 +232,47 @@ fn trace_back(forward: &[f64], steps: Steps<'_>, labels: usize, path: &mut Vec<u
     let (mut label, score) = argmax(last.iter().copied());
     path.push(label as u32);
     for (step, row) in rows {
-        let column = steps.matrix(step)[label..].iter().step_by(labels);
-        label = argmax(row.iter().zip(column).map(|(f, t)| f + t)).0;
+        label = best_predecessor(row, steps.matrix(step), label);
         path.push(label as u32);
     }
     path.reverse();
     score
+}
+
+/// The label from which the maximum of `label` was reached, given the maxima of the position before.
+fn best_predecessor(before: &[f64], transitions: &[f64], label: usize) -> usize {
+    let column = transitions[label..].iter().step_by(before.len());
+    argmax(before.iter().zip(column).map(|(f, t)| f + t)).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::rng::Rng;
+
+    /// Also where many paths are as good as each other.
+    #[test]
+    fn a_chain_in_pieces_has_the_same_best_path() {
+        let mut rng = Rng::new(5);
+        for labels in [1, 2, 3, 9] {
+            for positions in [1, 2, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7] {
+                for kinds in [3, 1 << 30] {
+                    let mut draw = |count: usize| -> Vec<f64> {
+                        (0..count).map(|_| rng.below(kinds) as f64 / 7.0).collect()
+                    };
+                    let scores = draw(positions * labels);
+                    let matrices = [Vec::new(), draw(labels * labels)];
+                    for matrix in &matrices {
+                        let (mut forward, mut path, mut other) = (Vec::new(), Vec::new(), vec![1]);
+                        let score = viterbi(&scores, matrix, labels, &mut forward, &mut path);
+                        let write = |t: usize, row: &mut [f64]| {
+                            row.copy_from_slice(&scores[t * labels..][..labels]);
+                        };
+                        let found = viterbi_in_pieces(positions, matrix, labels, write, &mut other);
+                        assert_eq!((found.to_bits(), other), (score.to_bits(), path));
+                    }
+                }
+            }
+        }
+    }
 }

@@ -79,15 +79,16 @@ pub fn scale_lambda(problem: &dyn Blocks, seed: u64) -> Result<LambdaScale, Trai
     let (mut sum, mut weights, mut examples) = (0.0, 0.0, 0);
     for i in sample(n, seed) {
         worker.find_corner(i, &w);
-        let loss = worker.describe(i, &mut corner);
-        truth.clear();
-        problem.truth_parts(i, &mut truth);
-        change.assign_difference(&truth, &corner);
-        let mut length = 0.0;
-        for &(part, mass) in change.entries() {
-            single.clear();
-            single.push(part, mass);
-            length += worker.norm_sq(i, &single);
+        let (loss, mut length) = (worker.loss(i), 0.0);
+        for piece in 0..problem.pieces(i) {
+            worker.describe_piece(i, piece, &mut corner);
+            problem.truth_piece(i, piece, &mut truth);
+            change.assign_difference(&truth, &corner);
+            for &(part, mass) in change.entries() {
+                single.clear();
+                single.push(part, mass);
+                length += worker.norm_sq(i, &single);
+            }
         }
         let ratio = length / loss;
         if loss > 0.0 && ratio > 0.0 && ratio.is_finite() {

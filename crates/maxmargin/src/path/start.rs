@@ -1,7 +1,7 @@
 //! The first solution of a path.
 
 use super::settings::{PathSettings, at};
-use crate::certificate::{exact_pass, from_readings};
+use crate::certificate::{Readings, exact_pass, from_readings};
 use crate::dual::Workers;
 use crate::dual::length_sq;
 use crate::dual::{Block, DualPoint, DualState, Shares};
@@ -45,14 +45,13 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     // Features that do not distinguish outputs need no more regularization than the least.
     let lambda = lambda.max(settings.lambda_min).max(within);
     let state = DualState::new(problem, lambda, point, &mut workers);
-    let mut readings = Vec::new();
+    let mut readings = Readings::default();
     exact_pass(problem, &mut workers, &state.shares, &state.blocks, &state.w, &mut readings);
-    let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
+    let failures = readings.failures();
     let quality = problem.quality().after_failures(failures);
-    let (shares, norm_sq) = (&state.shares, state.norm_sq);
-    let certificate = from_readings(quality, shares, lambda, norm_sq, state.dual, &readings)?;
+    let certificate = from_readings(quality, lambda, state.norm_sq, state.dual, &readings)?;
     let (weights, dual) = state.into_point();
-    let block_gaps = readings.iter().map(|reading| reading.gap).collect();
+    let block_gaps = readings.into_gaps();
     // The oracles at w = 0, the decoding, the exact pass.
     let (calls, seconds) = (3 * n as u64, begin.elapsed().as_secs_f64());
     let totals =

@@ -84,6 +84,23 @@ pub trait Parts: Problem {
     /// method is called.
     fn truth_parts(&self, i: usize, parts: &mut SparseVec);
 
+    /// The number of pieces in which [`piece`](Self::piece) writes the part vectors of example `i`. More than one
+    /// asks the engine to keep no long lists of parts, for an example so large that they would take much memory.
+    /// There must then be no more weights than a few times the parts.
+    fn pieces(&self, _i: usize) -> usize {
+        1
+    }
+
+    /// Appends a piece of the part vector of `y`, or of the truth if that is `None`. `parts` is empty when the method
+    /// is called. Every piece has at least one part, and all coordinates of a piece are below those of the next piece,
+    /// of whatever output.
+    fn piece(&self, i: usize, y: Option<&Self::Output>, _piece: usize, parts: &mut SparseVec) {
+        match y {
+            Some(y) => self.parts(i, y, parts),
+            None => self.truth_parts(i, parts),
+        }
+    }
+
     /// The score ⟨w, Bᵢp⟩ of a part vector, after [preparation](Self::prepare).
     fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64;
 

@@ -52,6 +52,12 @@ pub trait View: Sync {
 
     fn truth_parts(&self, i: usize, parts: &mut SparseVec);
 
+    /// [`crate::problem::Parts::pieces`].
+    fn pieces(&self, i: usize) -> usize;
+
+    /// [`crate::problem::Parts::piece`] of the truth.
+    fn truth_piece(&self, i: usize, piece: usize, parts: &mut SparseVec);
+
     /// Adds `scale` · Bᵢp to `target`, term by term.
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>);
 
@@ -110,6 +116,12 @@ pub trait Worker: Send {
 
     /// Writes the parts of the output found last to `parts` and returns its loss.
     fn describe(&self, i: usize, parts: &mut SparseVec) -> f64;
+
+    /// The loss of the output found last.
+    fn loss(&self, i: usize) -> f64;
+
+    /// [`crate::problem::Parts::piece`] of the output found last.
+    fn describe_piece(&self, i: usize, piece: usize, parts: &mut SparseVec);
 
     /// Writes the feature difference ψᵢ of the output found last to `psi`, which is empty when the method
     /// is called.
@@ -189,6 +201,17 @@ impl<P: Problem> View for P {
 
     fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
         ProblemExt::truth_parts(self, i, parts);
+    }
+
+    fn pieces(&self, i: usize) -> usize {
+        self.abilities().parts.map_or(1, |own| own.pieces(i))
+    }
+
+    fn truth_piece(&self, i: usize, piece: usize, parts: &mut SparseVec) {
+        parts.clear();
+        if let Some(own) = self.abilities().parts {
+            own.piece(i, None, piece, parts);
+        }
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
@@ -305,6 +328,18 @@ impl<P: Problem> Worker for OwnWorker<'_, P> {
             None => feature_parts(self.problem, i, &self.y, parts),
         }
         self.problem.loss(i, &self.y)
+    }
+
+    fn loss(&self, i: usize) -> f64 {
+        self.problem.loss(i, &self.y)
+    }
+
+    fn describe_piece(&self, i: usize, piece: usize, parts: &mut SparseVec) {
+        parts.clear();
+        match self.abilities.parts {
+            Some(own) => own.piece(i, Some(&self.y), piece, parts),
+            None => feature_parts(self.problem, i, &self.y, parts),
+        }
     }
 
     fn psi(&self, i: usize, psi: &mut SparseVec) {

@@ -6,7 +6,7 @@
 use super::deadline::Cut;
 use super::{Check, Run};
 use crate::certificate::{
-    Answer, Certificate, ExactCorner, check_readings, exact_pass_until, from_readings, read_answers,
+    Answer, Certificate, ExactCorner, Readings, exact_pass_until, from_readings, read_answers,
 };
 use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
 use crate::error::TrainError;
@@ -149,8 +149,7 @@ impl<'p> Run<'p, '_> {
             exact_pass_until(problem, workers, at, readings, &is_over)
         };
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
-        let calls = readings.iter().filter(|reading| reading.is_read).count() as u64;
-        let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
+        let (calls, failures) = (readings.calls(), readings.failures());
         if !is_whole {
             // A resumed run makes all of this pass, so its calls are counted only if this run ends here.
             let status = deadline.passed().unwrap_or(Status::Interrupted);
@@ -169,11 +168,11 @@ impl<'p> Run<'p, '_> {
     pub(crate) fn ask_again(&mut self) -> Result<bool, TrainError> {
         let deadline = self.deadline();
         let at = (&self.state.shares, &*self.state.blocks, &*self.state.w);
-        let mut readings = Vec::new();
+        let mut readings = Readings::default();
         let found = (&mut self.answers, &mut readings);
         let is_over = || deadline.passed().is_some();
         let is_whole = read_answers(self.problem, &mut self.workers, at, found, &is_over);
-        check_readings(&readings)?;
+        readings.check()?;
         Ok(is_whole)
     }
 
@@ -205,8 +204,8 @@ impl<'p> Run<'p, '_> {
         other: Option<&DualState<'p>>,
     ) -> Result<Certificate, TrainError> {
         let (quality, state) = (self.quality(), other.unwrap_or(&self.state));
-        let (shares, lambda, norm_sq) = (&state.shares, state.lambda, state.norm_sq);
-        let own = from_readings(quality, shares, lambda, norm_sq, state.dual, &self.readings)?;
+        let (lambda, norm_sq) = (state.lambda, state.norm_sq);
+        let own = from_readings(quality, lambda, norm_sq, state.dual, &self.readings)?;
         let Some(bound) = &mut self.bound else { return Ok(own) };
         bound.note(state.dual, &state.blocks);
         own.with_bound(bound.dual)

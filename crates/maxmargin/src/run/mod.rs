@@ -31,7 +31,7 @@ pub(crate) use resume::Resumed;
 pub(crate) use session::run_method;
 pub use solution::{Interrupt, Solution};
 
-use crate::certificate::{Answer, BlockReading, Certificate, ExactCorner, check_problem};
+use crate::certificate::{Answer, Certificate, ExactCorner, Readings, check_problem};
 use crate::dual::{Block, Drift, DualPoint, DualState, Workers};
 use crate::error::TrainError;
 use crate::observe::{
@@ -74,7 +74,7 @@ pub(crate) struct Run<'p, 'o> {
     /// The last check, if it was cut.
     cut: Option<Cut>,
     /// What the last exact pass has read.
-    pub(crate) readings: Vec<BlockReading>,
+    pub(crate) readings: Readings,
     /// The corners that the last exact pass of the iterate has found, if the settings ask for
     /// [steps](crate::BlockCoordinate::gap_steps) towards them. They are empty if they do not belong to the present w.
     answers: Vec<Answer>,
@@ -225,7 +225,7 @@ impl<'p, 'o> Run<'p, 'o> {
             signature: None,
             check_seconds: None,
             cut: None,
-            readings: Vec::new(),
+            readings: Readings::default(),
             answers: Vec::new(),
             keeps_corners: false,
             corners: Vec::new(),

@@ -19,6 +19,14 @@ impl<'p> Run<'p, '_> {
         scratch.describe_corner(i);
     }
 
+    /// As [`oracle`](Self::oracle), but writes no corner. Returns the loss of the output found.
+    pub(crate) fn oracle_without_corner(&mut self, i: usize) -> f64 {
+        let scratch = self.workers.scratch();
+        self.oracle_timer.time(|| scratch.find_corner(i, &self.state.w));
+        self.totals.oracle_calls += 1;
+        scratch.worker.loss(i)
+    }
+
     /// As [`oracle`](Self::oracle), but of the accuracy that is asked for.
     pub(crate) fn oracle_within(&mut self, i: usize, accuracy: Accuracy) {
         let scratch = self.workers.scratch();
@@ -136,7 +144,7 @@ impl<'p> Run<'p, '_> {
         let (begin, deadline) = (Instant::now(), self.deadline());
         let is_cut = AtomicBool::new(false);
         let (problem, state) = (self.problem, &self.state);
-        self.workers.for_each_oracle(&state.w, results, |i, scratch, result| {
+        self.workers.for_each_oracle(&state.w, 0, results, |i, scratch, result| {
             if deadline.passed().is_some() {
                 is_cut.store(true, Ordering::Relaxed);
             } else {

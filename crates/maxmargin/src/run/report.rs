@@ -39,8 +39,8 @@ impl<'p> Run<'p, '_> {
             drift: check.and_then(|c| c.drift),
             cache: self.totals.cache,
         };
-        let block_gaps: Option<Vec<f64>> = (check.is_some() && self.settings.block_gaps)
-            .then(|| self.readings.iter().map(|r| r.gap).collect());
+        let block_gaps: Option<Vec<f64>> =
+            (check.is_some() && self.settings.block_gaps).then(|| self.readings.gaps().to_vec());
         let control = self.emit(Event::Pass { record: &record, block_gaps: block_gaps.as_deref() });
         self.verdict(check).or((control == Control::Stop).then_some(Status::Stopped))
     }
@@ -113,7 +113,7 @@ impl<'p> Run<'p, '_> {
             dual.blocks = bound.blocks;
         }
         let known = self.known.unwrap_or_else(|| Known {
-            block_gaps: self.readings.iter().map(|reading| reading.gap).collect(),
+            block_gaps: self.readings.into_gaps(),
             calls: totals.oracle_calls,
             seconds: totals.seconds,
         });

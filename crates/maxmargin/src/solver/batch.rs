@@ -86,8 +86,8 @@ impl<M> Batch<M> {
             return Ok(Err(status));
         }
         run.readings.clear();
-        run.readings.extend(self.answers.iter().map(|answer| answer.reading));
-        run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
+        run.readings.add_all(&run.state.shares, &self.answers);
+        run.totals.oracle_failures += run.readings.failures();
         let certificate = run.certificate_of_readings(None)?;
         let second = run.second_objective(None);
         let drift = Some(drift);

@@ -41,6 +41,7 @@ mod joint_kernels;
 mod kernel_maps;
 mod kernels;
 mod layers;
+mod long_sequences;
 mod matching;
 mod max_flow;
 mod multilabel;

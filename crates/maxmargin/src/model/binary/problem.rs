@@ -31,16 +31,25 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Targe
 pub struct Binary {
     shape: BinaryShape,
     data: LabelledRows,
-    /// The numbers of each row that the engine needs again and again.
+    /// What the engine needs of each row again and again.
     facts: Vec<Fact>,
 }
 
+/// ‖xᵢ‖², the bias included, with the sign of yᵢ. There is one for every row, so that it is a single number.
 #[derive(Debug, Clone, Copy)]
-struct Fact {
+struct Fact(f64);
+
+impl Fact {
     /// yᵢ, 1 or −1.
-    sign: f64,
-    /// ‖xᵢ‖², the bias included.
-    norm_sq: f64,
+    #[inline]
+    fn sign(self) -> f64 {
+        1f64.copysign(self.0)
+    }
+
+    #[inline]
+    fn norm_sq(self) -> f64 {
+        self.0.abs()
+    }
 }
 
 /// Scratch memory of a [`Binary`], for one thread: the score ⟨w, xᵢ⟩.
@@ -86,9 +95,9 @@ impl Binary {
             if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
                 return Err(InputError::attribute(format!("row {at}"), attribute, attributes));
             }
-            let sign = if labels.contains(&positive) { 1.0 } else { -1.0 };
+            let sign: f64 = if labels.contains(&positive) { 1.0 } else { -1.0 };
             let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
-            facts.push(Fact { sign, norm_sq });
+            facts.push(Fact(norm_sq.copysign(sign)));
         }
         Ok(Self { shape, data, facts })
     }
@@ -108,7 +117,7 @@ impl Binary {
     /// # Panics
     /// If there is no such row.
     pub fn is_positive(&self, i: usize) -> bool {
-        self.facts[i].sign > 0.0
+        self.facts[i].sign() > 0.0
     }
 
     /// The mass of the wrong label in a part vector.
@@ -178,7 +187,7 @@ impl Binary {
         parts: &SparseVec,
         sink: &mut S,
     ) {
-        let change = -scale * self.facts[i].sign * Self::wrong(parts);
+        let change = -scale * self.facts[i].sign() * Self::wrong(parts);
         self.data.row(i).scatter(change, sink);
         if let Some(bias) = self.shape.bias {
             sink.add(self.shape.attributes, change * bias);
@@ -204,12 +213,12 @@ impl Parts for Binary {
     fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
 
     fn score(&self, i: usize, _w: &[f64], workspace: &BinaryWorkspace, parts: &SparseVec) -> f64 {
-        -self.facts[i].sign * workspace.score * Self::wrong(parts)
+        -self.facts[i].sign() * workspace.score * Self::wrong(parts)
     }
 
     fn norm_sq(&self, i: usize, _workspace: &mut BinaryWorkspace, parts: &SparseVec) -> f64 {
         let mass = Self::wrong(parts);
-        self.facts[i].norm_sq * mass * mass
+        self.facts[i].norm_sq() * mass * mass
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
@@ -233,7 +242,7 @@ impl ScaledLosses for Binary {
         y: &mut bool,
     ) {
         // The wrong label wins while the margin is below its loss.
-        let wrong = self.facts[i].sign * workspace.score < factor;
+        let wrong = self.facts[i].sign() * workspace.score < factor;
         *y = self.is_positive(i) != wrong;
     }
 }
@@ -266,7 +275,7 @@ impl Simplices for Binary {
     }
 
     fn length_sq(&self, i: usize) -> f64 {
-        self.facts[i].norm_sq
+        self.facts[i].norm_sq()
     }
 
     fn loss(&self, _i: usize, _part: u64) -> f64 {
@@ -274,12 +283,12 @@ impl Simplices for Binary {
     }
 
     fn score(&self, i: usize, w: &[f64], _part: u64) -> f64 {
-        -self.facts[i].sign * self.shape.score(w, self.data.row(i))
+        -self.facts[i].sign() * self.shape.score(w, self.data.row(i))
     }
 
     fn values(&self, i: usize, w: &[f64], values: &mut Vec<f64>) {
         values.clear();
-        values.push(1.0 - self.facts[i].sign * self.shape.score(w, self.data.row(i)));
+        values.push(1.0 - self.facts[i].sign() * self.shape.score(w, self.data.row(i)));
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct ByLoss {
     table: Vec<f64>,
     /// The best score of a beginning for each level and next label.
     best: Vec<f64>,
+    /// The scores of transitions, where they are not their weights.
+    scaled: Vec<f64>,
 }
 
 impl Chain {
@@ -38,7 +40,7 @@ impl Chain {
     ) -> bool {
         let ChainWorkspace { scores, by_loss, .. } = workspace;
         let (sequence, k) = (self.data().sequence(i), self.shape().labels);
-        let ByLoss { steps, table, best } = by_loss;
+        let ByLoss { steps, table, best, scaled } = by_loss;
         let costs = self.costs(sequence);
         let Some(unit) = in_units(costs, steps) else { return false };
         let (length, levels) = (sequence.len(), 1 + steps.iter().sum::<usize>());
@@ -48,7 +50,7 @@ impl Chain {
         }
         // The best scores of all beginnings.
         let (truth, nodes) = (sequence.labels(), &scores.nodes);
-        let transitions = &w[self.shape().transition()];
+        let transitions = self.shape().transition_scores(w, scaled);
         let row = levels * k;
         table.clear();
         table.resize(length * row, f64::NEG_INFINITY);

@@ -5,6 +5,7 @@
 //! leaves it.
 
 use crate::problem::sparse::SparseVec;
+use std::ops::Range;
 
 /// Labels must fit in this many bits.
 const LABEL_BITS: u32 = 16;
@@ -56,7 +57,17 @@ pub(super) fn nodes_at(t: usize, entries: &[(u64, f64)]) -> &[(u64, f64)] {
 
 /// Appends the parts of a labelling: its nodes, and its edges if `edges` is true.
 pub(super) fn push_labelling(labels: &[u32], edges: bool, parts: &mut SparseVec) {
-    for (t, &y) in labels.iter().enumerate() {
+    push_positions(labels, 0..labels.len(), edges, parts);
+}
+
+/// As [`push_labelling`], for the nodes of some positions and the edges that leave them.
+pub(super) fn push_positions(
+    labels: &[u32],
+    positions: Range<usize>,
+    edges: bool,
+    parts: &mut SparseVec,
+) {
+    for (t, &y) in positions.clone().zip(&labels[positions]) {
         parts.push(node(t, y), 1.0);
         if edges && let Some(&z) = labels.get(t + 1) {
             parts.push(edge(t, y, z), 1.0);

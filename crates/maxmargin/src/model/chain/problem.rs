@@ -19,6 +19,10 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Targe
 /// The memory for the scores of more tokens than this is given back after an oracle call.
 const MOST_SAVED: usize = 1 << 17;
 
+/// Sequences of more tokens than this are taken piece by piece, with so many tokens in each.
+const LONG: usize = 1 << 16;
+const PIECE: usize = 1 << 14;
+
 /// Chain-structured training data under a Hamming loss.
 ///
 /// ```
@@ -345,6 +349,23 @@ impl Parts for Chain {
         parts::push_labelling(self.data.sequence(i).labels(), self.has_edges(), parts);
     }
 
+    fn pieces(&self, i: usize) -> usize {
+        let length = self.data.sequence(i).len();
+        match length > LONG && self.grams.is_for_all_weights(&self.shape, i, length) {
+            true => length.div_ceil(PIECE),
+            false => 1,
+        }
+    }
+
+    fn piece(&self, i: usize, y: Option<&Vec<u32>>, piece: usize, parts: &mut SparseVec) {
+        let labels = y.map_or(self.data.sequence(i).labels(), Vec::as_slice);
+        let positions = match self.pieces(i) {
+            1 => 0..labels.len(),
+            _ => piece * PIECE..labels.len().min((piece + 1) * PIECE),
+        };
+        parts::push_positions(labels, positions, self.has_edges(), parts);
+    }
+
     fn score(&self, _i: usize, w: &[f64], workspace: &ChainWorkspace, parts: &SparseVec) -> f64 {
         let (k, transition) = (self.shape.labels, &w[self.shape.transition()]);
         let (nodes, edge_scale) = (&workspace.scores.nodes, self.shape.transition_scale);
@@ -390,6 +411,16 @@ impl ScaledLosses for Chain {
         let ChainWorkspace { scores, saved, .. } = workspace;
         let (sequence, k) = (self.data.sequence(i), self.shape.labels);
         let truth = sequence.labels();
+        if self.shape.is_taken_in_pieces(truth.len()) {
+            let each = self.loss.cost_of(sequence.len());
+            let subtract = |t: usize, row: &mut [f64]| {
+                let label = truth[t];
+                let cost = each * self.loss.weight(label) * sequence.cost(t);
+                row[label as usize] -= factor * cost;
+            };
+            scores.decode_in_pieces(&self.shape, w, subtract, y);
+            return;
+        }
         // All wrong labels cost the same. So instead of adding the cost to all wrong labels, subtract it
         // from the right one, and restore that score afterwards.
         saved.clear();

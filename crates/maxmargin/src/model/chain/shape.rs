@@ -1,7 +1,7 @@
 //! Which features a chain has, where they lie in w, and how w scores a sequence.
 
 use super::sequences::Sequence;
-use crate::inference::viterbi::viterbi;
+use crate::inference::viterbi::{viterbi, viterbi_in_pieces};
 use crate::model::InputError;
 use crate::model::rows::add_scores;
 use std::ops::Range;
@@ -237,6 +237,11 @@ impl ChainShape {
         let last = scores.len() - k;
         add(&mut scores[last..], value, &w[self.last()]);
     }
+
+    /// Whether sequences of so many tokens are decoded in little memory.
+    pub(super) fn is_taken_in_pieces(&self, length: usize) -> bool {
+        length > LONG && self.labels < FEW
+    }
 }
 
 /// Adds `value` · `other` to the front of `row`; `other` may be empty.
@@ -245,6 +250,11 @@ fn add(row: &mut [f64], value: f64, other: &[f64]) {
         *x += value * y;
     }
 }
+
+/// A sequence of more tokens than this is decoded in little memory, if it has fewer labels than that. It takes twice the
+/// time, which does not matter beside that of the scores as long as labels are few.
+const LONG: usize = 1 << 16;
+const FEW: usize = 8;
 
 /// The memory of decoding is given back if it has more numbers than this, which is 8 MB.
 const MOST_KEPT: usize = 1 << 20;
@@ -352,6 +362,9 @@ impl ChainScores {
     /// # Panics
     /// If [`fill`](Self::fill) has not been called.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
+        if shape.is_taken_in_pieces(self.nodes.len() / shape.labels) {
+            return self.decode_in_pieces(shape, w, |_, _| {}, labels);
+        }
         let (transitions, forward) = (&mut self.transitions, &mut self.forward);
         let transitions = shape.transition_scores(w, transitions);
         let score = viterbi(&self.nodes, transitions, shape.labels, forward, labels);
@@ -359,5 +372,23 @@ impl ChainScores {
             *forward = Vec::new();
         }
         score
+    }
+
+    /// As [`decode`](Self::decode), with little memory beside the scores, if `change` has changed the scores of each
+    /// position.
+    pub(super) fn decode_in_pieces(
+        &mut self,
+        shape: &ChainShape,
+        w: &[f64],
+        change: impl Fn(usize, &mut [f64]),
+        labels: &mut Vec<u32>,
+    ) -> f64 {
+        let (nodes, k) = (&self.nodes, shape.labels);
+        let transitions = shape.transition_scores(w, &mut self.transitions);
+        let write = |t: usize, row: &mut [f64]| {
+            row.copy_from_slice(&nodes[t * k..][..k]);
+            change(t, row);
+        };
+        viterbi_in_pieces(nodes.len() / k, transitions, k, write, labels)
     }
 }

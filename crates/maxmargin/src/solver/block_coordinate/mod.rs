@@ -15,6 +15,7 @@
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
 //! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls, and corners of exact passes |
 //! | `extrapolation/` | steps of all blocks together in the directions of earlier passes |
+//! | `visit_long.rs` | blocks that are taken piece by piece |
 //! | `visit_simplex.rs`, `simplex.rs` | blocks that are simplices |
 //! | `joint_cg.rs` | steps that move all blocks together |
 //! | `gap_steps.rs` | a batch step with every gap pass |
@@ -45,6 +46,7 @@ pub(crate) mod order;
 mod simplex;
 mod staged;
 mod sum_tree;
+mod visit_long;
 mod visit_remembering;
 mod visit_simplex;
 
@@ -187,7 +189,7 @@ impl Fits for BlockCoordinate {
 impl<'p> Method<'p> for BlockCoordinate {
     fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError> {
         // The next check reads all blocks again.
-        run.readings = Vec::new();
+        run.readings = Default::default();
         if let Some(steps) = &mut self.gap_steps
             && !steps.take(run)?
         {
@@ -336,6 +338,9 @@ impl BlockCoordinate {
 
     /// One visit, as in Algorithm 4 of 2013.
     fn visit(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<(), TrainError> {
+        if self.takes_pieces(run, i) {
+            return self.visit_long(run, i);
+        }
         let (problem, k) = (run.problem, run.totals.visits);
         run.totals.visits += 1;
         self.accuracies.call(run, i, k); //             y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
@@ -429,7 +434,7 @@ impl BlockCoordinate {
         run.estimate(self.picker.known_gap());
         run.keeps_corners = self.uses_exact_corners();
         let Some(check) = run.check()? else { return Ok(None) };
-        let gaps = || run.readings.iter().map(|reading| reading.gap);
+        let gaps = || run.readings.gaps().iter().copied();
         self.picker.refresh(gaps());
         if let Some(steps) = &mut self.gap_steps {
             steps.note_pass();
