@@ -117,6 +117,30 @@ fn a_long_sequence_takes_the_same_steps_within_bounds() {
     assert_near(&found, &expected, "bounds");
 }
 
+/// Constant features of the value 2 add as much to scores as those of the value 1 with weights that are twice as large.
+#[test]
+fn long_sequences_are_decoded_with_the_value_of_constant_features() {
+    let plain = chain(2, 5);
+    let shape = ChainShape { transition_scale: 2.0, ..*plain.shape() };
+    let scaled = Chain::new(shape, plain.data().clone(), &Hamming::default()).unwrap();
+    let mut rng = Rng::new(6);
+    let w: Vec<f64> = (0..plain.dim()).map(|_| 2.0 * rng.unit_f64() - 1.0).collect();
+    let mut twice = w.clone();
+    twice[shape.emission().end..].iter_mut().for_each(|weight| *weight *= 2.0);
+    for i in 0..2 {
+        let [found, expected] = [(&scaled, &w), (&plain, &twice)].map(|(chain, w)| {
+            let (mut workspace, mut labels) = (chain.workspace(), [Vec::new(), Vec::new()]);
+            let [decoded, called] = &mut labels;
+            Parts::prepare(chain, i, w, &mut workspace);
+            chain.decode(i, w, &mut workspace, decoded);
+            chain.oracle(i, w, &mut workspace, called);
+            labels
+        });
+        assert!(found == expected, "sequence {i}");
+        assert!(found[0] != found[1], "the loss makes a difference");
+    }
+}
+
 /// The pieces of any output have the parts of the whole, in order.
 #[test]
 fn pieces_are_the_parts_of_a_labelling() {
