@@ -231,10 +231,12 @@ impl PackedVec {
         match &mut self.0 {
             Bytes::Heap(bytes) if bytes.len() == scratch.len() => bytes.copy_from_slice(scratch),
             bytes => {
-                *bytes = match scratch.len() {
-                    ..=INLINE => Bytes::inline(scratch),
-                    ..=MOST_COPIED => Bytes::Heap(scratch.as_slice().into()),
-                    _ => Bytes::Heap(std::mem::take(scratch).into_boxed_slice()),
+                *bytes = if scratch.len() <= INLINE {
+                    Bytes::inline(scratch)
+                } else if scratch.len() <= MOST_COPIED {
+                    Bytes::Heap(scratch.as_slice().into())
+                } else {
+                    Bytes::Heap(std::mem::take(scratch).into_boxed_slice())
                 };
             }
         }

@@ -55,7 +55,7 @@ impl History {
             }
         }
         for (slope, earlier) in slopes.iter_mut().zip(self.losses) {
-            *slope = (loss - earlier) / state.lambda + *slope;
+            *slope += (loss - earlier) / state.lambda;
         }
         solve(self.known, curvatures, slopes)
     }
@@ -116,9 +116,10 @@ fn solve(known: usize, mut matrix: [Each; TIMES], mut right: Each) -> Each {
         let whole = matrix[at][at];
         // Subtract what the directions before have in common with this one.
         for before in (0..at).filter(|&before| counts[before]) {
-            let factor = matrix[at][before] / matrix[before][before];
-            for column in before..known {
-                matrix[at][column] -= factor * matrix[before][column];
+            let pivot = matrix[before];
+            let factor = matrix[at][before] / pivot[before];
+            for (entry, pivot) in matrix[at][before..known].iter_mut().zip(&pivot[before..]) {
+                *entry -= factor * pivot;
             }
             right[at] -= factor * right[before];
         }
