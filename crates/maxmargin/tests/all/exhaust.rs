@@ -49,7 +49,7 @@ fn gap_of(problem: &impl Problem, settings: &Settings) -> (f64, Solution) {
 #[test]
 fn few_calls_suffice_where_examples_share_few_features() {
     let chain = flowers();
-    let (gap, _) = gap_of(&chain, &remembering(Caching::On, 100));
+    let (gap, _) = gap_of(&chain, &remembering(Caching::On, 20));
     assert!(gap > 0.01, "visits alone are good enough here, so that this shows nothing: {gap}");
     let exhaust = remembering(Caching::Exhaust, 20);
     let (gap, _) = gap_of(&chain, &exhaust);
@@ -96,7 +96,7 @@ fn few_calls_suffice_within_bounds() {
     let bounded = Bounded::new(chain.clone(), bounds(&chain));
     let wide = Wide(chain.clone());
     let wide = Bounded::new(wide.clone(), bounds(&wide));
-    let (gap, _) = gap_of(&bounded, &remembering(Caching::On, 100));
+    let (gap, _) = gap_of(&bounded, &remembering(Caching::On, 30));
     assert!(gap > 0.01, "visits alone are good enough here, so that this shows nothing: {gap}");
 
     let (mut highest, mut settings) = (f64::NEG_INFINITY, remembering(Caching::Exhaust, 1));

@@ -41,8 +41,8 @@ fn check_against_exhaust(problem: &impl Problem) {
             assert!(dual >= highest - 1e-12, "{cache}: the dual falls from {highest} to {dual}");
             highest = dual;
         }
-        let own = proven(problem, &settings(cache, 300)).certificate;
-        assert!(own.gap <= 0.05 * own.primal, "{cache}: {own:?}");
+        let own = proven(problem, &settings(cache, 1000)).certificate;
+        assert!(own.gap <= 0.01 * own.primal, "{cache}: {own:?}");
         assert!(own.dual <= other.primal + 1e-12 && other.dual <= own.primal + 1e-12);
     }
 }
