@@ -143,7 +143,7 @@ fn long_sequences_are_decoded_with_the_value_of_constant_features() {
             labels
         });
         assert!(found == expected, "sequence {i}");
-        assert!(found[0] != found[1], "the loss makes a difference");
+        assert!(found[0] != found[1], "the loss makes a difference in sequence {i}");
     }
 }
 
