@@ -41,7 +41,8 @@ pub(crate) fn share(case: &GraphCase, i: usize) -> f64 {
 /// The optimum of the soft dual f_ρ(μ), from its definition, by an independent QP.
 pub(crate) fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> f64 {
     // A column contains what a part adds to w and to δ, and its entry of the linear term.
-    let (mut columns, mut equations) = (Vec::new(), Vec::new());
+    type Column = (Vec<f64>, Vec<(usize, f64)>, f64);
+    let (mut columns, mut equations) = (Vec::<Column>::new(), Vec::new());
     let (mut truth, mut messages, mut prices) = (vec![0.0; case.dim()], 0, Vec::new());
     for i in 0..case.graphs.len() {
         let (first, share) = (columns.len(), share(case, i));
@@ -77,29 +78,35 @@ pub(crate) fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoSc
         }
         common::add_scaled(&mut truth, share / lambda, &case.phi(i, &case.truth(i)));
     }
-    let dense = |sparse: &[(usize, f64)]| {
-        let mut full = vec![0.0; messages];
-        sparse.iter().for_each(|&(at, x)| full[at] += x);
-        full
-    };
-    let columns: Vec<_> = columns.iter().map(|(w, m, l)| (w.clone(), dense(m), *l)).collect();
-    let priced = |m: &[f64], n: &[f64]| -> f64 {
-        m.iter().zip(n).zip(&prices).map(|((a, b), price)| price * a * b).sum()
-    };
-    let quadratic = qp::csc(columns.len(), columns.len(), |row, column| {
-        let ((w, m, _), (x, n, _)) = (&columns[row], &columns[column]);
-        if row <= column { lambda * dot(w, x) + priced(m, n) } else { 0.0 }
+    // Each message times the root of its price is a variable of its own: with small prices, the solver would
+    // find masses to three digits only.
+    let first = columns.len();
+    for (m, price) in prices.iter().enumerate() {
+        let of_part = |(at, column): (usize, &Column)| {
+            let terms = column.1.iter().filter(|(to, _)| *to == m);
+            (at, terms.map(|(_, x)| x * price.sqrt()).sum::<f64>())
+        };
+        let terms = columns.iter().enumerate().map(of_part).filter(|(_, x)| *x != 0.0);
+        equations.push((terms.chain([(first + m, -1.0)]).collect(), 0.0));
+    }
+    let quadratic = qp::csc(first + messages, first + messages, |row, column| {
+        match (columns.get(row), columns.get(column)) {
+            (Some(a), Some(b)) if row <= column => lambda * dot(&a.0, &b.0),
+            (None, None) => f64::from(row == column),
+            _ => 0.0,
+        }
     });
-    let linear: Vec<f64> =
-        columns.iter().map(|(w, _, loss)| lambda * dot(w, &truth) - loss).collect();
-    let masses = qp::minimise(&quadratic, &linear, &equations, 1e-10);
+    let linear = columns.iter().map(|(w, _, loss)| lambda * dot(w, &truth) - loss);
+    let linear: Vec<f64> = linear.chain(prices.iter().map(|_| 0.0)).collect();
+    let masses = qp::minimise_partly_free(&quadratic, &linear, &equations, messages, 1e-10);
     let (mut w, mut delta, mut l) = (truth, vec![0.0; messages], 0.0);
     for (mass, (own, message, loss)) in masses.iter().zip(&columns) {
         common::add_scaled(&mut w, *mass, own);
-        common::add_scaled(&mut delta, *mass, message);
+        message.iter().for_each(|&(at, x)| delta[at] += mass * x);
         l += mass * loss;
     }
-    l - 0.5 * lambda * norm_sq(&w) - 0.5 * priced(&delta, &delta)
+    let paid: f64 = delta.iter().zip(&prices).map(|(delta, price)| price * delta * delta).sum();
+    l - 0.5 * lambda * norm_sq(&w) - 0.5 * paid
 }
 
 /// Labelled graphs as factor graphs: a template for nodes, and one for edges that counts where their ends differ.

@@ -117,18 +117,30 @@ pub fn minimise(
     equations: &[(Vec<(usize, f64)>, f64)],
     tolerance: f64,
 ) -> Vec<f64> {
+    minimise_partly_free(quadratic, linear, equations, 0, tolerance)
+}
+
+/// The same, with the last `free` variables of any sign.
+pub fn minimise_partly_free(
+    quadratic: &CscMatrix<f64>,
+    linear: &[f64],
+    equations: &[(Vec<(usize, f64)>, f64)],
+    free: usize,
+    tolerance: f64,
+) -> Vec<f64> {
     let (n, variables) = (equations.len(), linear.len());
+    let signed = variables - free;
     let mut dense = vec![vec![0.0; variables]; n];
     for (row, (terms, _)) in dense.iter_mut().zip(equations) {
         terms.iter().for_each(|&(at, coefficient)| row[at] += coefficient);
     }
     // Equations, and then x ≥ 0: A x + s = b.
-    let constraints = csc(n + variables, variables, |row, column| {
+    let constraints = csc(n + signed, variables, |row, column| {
         if row < n { dense[row][column] } else { -f64::from(row - n == column) }
     });
     let right = |row: usize| equations.get(row).map_or(0.0, |equation| equation.1);
-    let bounds: Vec<f64> = (0..n + variables).map(right).collect();
-    let cones = [ZeroConeT(n), NonnegativeConeT(variables)];
+    let bounds: Vec<f64> = (0..n + signed).map(right).collect();
+    let cones = [ZeroConeT(n), NonnegativeConeT(signed)];
     let mut solver =
         DefaultSolver::new(quadratic, linear, &constraints, &bounds, &cones, precise(tolerance))
             .unwrap();
