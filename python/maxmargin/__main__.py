@@ -128,8 +128,9 @@ def train(options: argparse.Namespace) -> int:
             raise ValueError("--transition-scale goes with sequences")
         model = getattr(maxmargin, FORMATS[options.format])(**given)
     else:
-        scale = number_or_name(options.transition_scale)
-        model = ChainSVM(**given, template=options.template, transition_scale=scale)
+        given["template"] = options.template
+        given["transition_scale"] = number_or_name(options.transition_scale)
+        model = ChainSVM(**given)
         if len(files) == 1:
             data = SequenceFile(files[0], options.format)
         elif options.format is not None:
