@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar, Literal
@@ -141,6 +142,9 @@ default="auto"
         The weights by group: ``emission`` (attributes × labels), ``transition`` (labels × labels),
         ``bias``, ``first``, ``last``; with a kernel, ``coefficients`` (inputs × labels) in place of
         the first.
+    transition_scale_ : float
+        The value that the features of all groups but the first have. λ holds back ``weights_`` of these
+        groups divided by it.
     support_vectors_ : sparse matrix of shape (inputs, features)
         With a kernel only: the inputs that the model is a sum over.
     dual_coef_ : ndarray of shape (labels, inputs)
@@ -388,6 +392,13 @@ default="auto"
         )
         self._check_known(data.unknown)
         return data
+
+    @property
+    def transition_scale_(self) -> float:
+        """The value that the features of transitions, biases, first and last labels have."""
+        check_is_fitted(self, "certificate_")
+        shape = json.loads(self._model.meta())["spec"]["shape"]
+        return float(shape.get("transition_scale", 1.0))
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.rescaling = meta["spec"].get("rescaling", "margin")

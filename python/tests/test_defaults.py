@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -42,28 +41,23 @@ def test_features_in_other_units_predict_the_same() -> None:
     assert lams[1] == pytest.approx(1e4 * lams[0])
 
 
-def kept_scale(model: ChainSVM) -> float:
-    """The value of constant features that a model keeps."""
-    return json.loads(model._model.meta())["spec"]["shape"].get("transition_scale", 1.0)
-
-
 def test_transitions_have_the_value_that_fits_attributes(tmp_path: Path) -> None:
     # One attribute of the value 1 per token: of its square, 1 - Σ share² is left when it is centred.
     counts = np.array([2, 2, 1, 1, 2])
     value = np.sqrt(1 - np.sum((counts / 8) ** 2))
     model = ChainSVM().fit(X, Y)
-    assert kept_scale(model) == pytest.approx(value)
+    assert model.transition_scale_ == pytest.approx(value)
     assert model.verify(X, Y) == []
-    assert kept_scale(ChainSVM(kernel="linear").fit(X, Y)) == 1.0
+    assert ChainSVM(kernel="linear").fit(X, Y).transition_scale_ == 1.0
     # Features in other units predict the same.
     longer = [[{token[0]: 100.0} for token in sequence] for sequence in X]
     other = ChainSVM().fit(longer, Y)
-    assert kept_scale(other) == pytest.approx(100 * value)
+    assert other.transition_scale_ == pytest.approx(100 * value)
     assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=0.02)
 
     # Weights are what is added to scores.
     model = ChainSVM(transition_scale=3.0, tol="0.1%").fit(X, Y)
-    assert kept_scale(model) == 3.0
+    assert model.transition_scale_ == 3.0
     groups = model.weights_
     assert np.array_equal(np.concatenate([group.ravel() for group in groups.values()]), model.coef_)
     emission = groups["emission"][[model.attribute_names_.index(name) for name in ("the", "cat")]]
@@ -81,7 +75,7 @@ def test_transitions_have_the_value_that_fits_attributes(tmp_path: Path) -> None
 
 def test_the_papers_are_one_parameter_away() -> None:
     model = ChainSVM(lam="1/n", loss="normalised", tol=0.01, transition_scale=1.0).fit(X, Y)
-    assert kept_scale(model) == 1.0
+    assert model.transition_scale_ == 1.0
     assert model.certificate_.lam == pytest.approx(1 / 3)
     assert model.lam_source_ == {"rule": "1/n"}
     assert ChainSVM(C=2.0).fit(X, Y).certificate_.lam == pytest.approx(1 / 6)

@@ -210,13 +210,23 @@ impl Spec {
         let found = bounds.resolve(&named, self.dim())?;
         let (Some(own), Self::Chain(spec)) = (&found, self) else { return Ok(found) };
         let shape = spec.scoring_shape();
-        let divided = |bounds: &[f64]| {
-            let mut bounds = bounds.to_vec();
-            bounds[shape.emission().end..].iter_mut().for_each(|b| *b /= shape.transition_scale);
-            bounds
-        };
-        Bounds::new(divided(own.lower()), divided(own.upper())).map(Some)
+        let (mut lower, mut upper) = (own.lower().to_vec(), own.upper().to_vec());
+        for (lower, upper) in lower.iter_mut().zip(&mut upper).skip(shape.emission().end) {
+            (*lower, *upper) = divided((*lower, *upper), shape.transition_scale);
+        }
+        Bounds::new(lower, upper).map(Some)
     }
+}
+
+/// Bounds on weights of which `scale` times the weight is within these bounds, in spite of rounding where there is room.
+fn divided((lower, upper): (f64, f64), scale: f64) -> (f64, f64) {
+    let at_most = |bound: f64| {
+        let divided = bound / scale;
+        if divided * scale > bound { divided.next_down() } else { divided }
+    };
+    let inside = (-at_most(-lower), at_most(upper));
+    // Equal bounds can lie between two numbers.
+    if inside.0 <= inside.1 { inside } else { (lower / scale, upper / scale) }
 }
 
 #[cfg(test)]

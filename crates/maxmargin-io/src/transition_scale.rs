@@ -88,8 +88,8 @@ pub(crate) fn is_scale(value: f64) -> bool {
 
 /// The value of the constant features of a chain that fits the attributes of these sequences: the square root of half
 /// the mean squared length of a token's attributes, or of the mean squared length of an attribute if that is more.
-/// Attributes are centred for that, as they are for λ; those that are the same for all tokens count in full. It is 1 if
-/// the tokens have no attributes.
+/// Attributes are centred for that, as they are for λ; those that are the same for all tokens count in full. A sequence
+/// counts as many times as its weight says. It is 1 if the tokens have no attributes.
 ///
 /// ```
 /// use maxmargin::model::chain::Sequences;
@@ -110,7 +110,7 @@ pub(crate) fn is_scale(value: f64) -> bool {
 pub fn transition_scale(data: &Sequences) -> f64 {
     let mut moments = Moments::default();
     for i in (0..data.len()).step_by(data.len().div_ceil(SAMPLE).max(1)) {
-        data.sequence(i).tokens().for_each(|token| moments.add(token));
+        data.sequence(i).tokens().for_each(|token| moments.add(token, data.weight(i)));
     }
     let square = moments.mean_left() / moments.mean_count().min(BESIDE);
     // Lengths that overflow or vanish say nothing.
@@ -147,6 +147,20 @@ mod tests {
             let found = transition_scale(&data(&[&token(count, 1.0), &token(count, -1.0)]));
             assert!((found * found - square).abs() < 1e-12, "{count}: {found}");
         }
+    }
+
+    #[test]
+    fn a_sequence_of_weight_three_counts_three_times() {
+        let make = |copies: usize, weight: f64| {
+            let mut data = data(&[&[(0, 2.0), (1, 5.0)], &[(0, -1.0), (1, 5.0)]]);
+            for _ in 0..copies {
+                data.push_token([(0, 17.0), (1, 5.0)], 0).unwrap();
+                data.end_sequence(weight).unwrap();
+            }
+            transition_scale(&data)
+        };
+        assert!((make(1, 3.0) - make(3, 1.0)).abs() < 1e-12);
+        assert!((make(1, 3.0) - make(1, 1.0)).abs() > 0.1);
     }
 
     #[test]

@@ -246,3 +246,18 @@ fn names_that_are_not_in_the_data_are_found() {
     let five = crate::seen_names::listed("letters", names).unwrap();
     assert_eq!(five, "the model has letters: `a`, `b`, `c` and 2 more");
 }
+
+#[test]
+fn bounds_hold_for_what_weights_add_to_scores() {
+    for scale in [0.1, 0.7, 3.0, 1.0 / 3.0, 2.6286] {
+        for bound in [0.1, 0.3, 1e-300, 7.0, 1e300, f64::INFINITY] {
+            let (lower, upper) = divided((-bound, bound), scale);
+            assert!(upper * scale <= bound && lower * scale >= -bound, "{bound} over {scale}");
+            let exact = bound / scale;
+            assert!(upper == exact || (upper / exact - 1.0).abs() < 1e-15, "{bound} over {scale}");
+            let (lower, upper) = divided((bound, bound), scale);
+            assert!(lower <= upper, "{bound} over {scale} leaves a number");
+        }
+        assert_eq!(divided((0.0, f64::INFINITY), scale), (0.0, f64::INFINITY));
+    }
+}

@@ -29,17 +29,18 @@ const EMPTY: Column =
     Column { sum: 0.0, squares: 0.0, count: 0.0, least: f64::INFINITY, largest: f64::NEG_INFINITY };
 
 impl Moments {
-    pub(crate) fn add(&mut self, row: Row<'_>) {
-        self.rows += 1.0;
+    /// Counts a row as many times as its weight says.
+    pub(crate) fn add(&mut self, row: Row<'_>, weight: f64) {
+        self.rows += weight;
         for (attribute, value) in row.pairs() {
             let at = attribute as usize;
             if at >= self.attributes.len() {
                 self.attributes.resize(at + 1, EMPTY);
             }
             let column = &mut self.attributes[at];
-            column.sum += value;
-            column.squares += value * value;
-            column.count += 1.0;
+            column.sum += weight * value;
+            column.squares += weight * value * value;
+            column.count += weight;
             column.least = column.least.min(value);
             column.largest = column.largest.max(value);
         }
@@ -80,17 +81,17 @@ impl Moments {
 pub(super) fn spread(examples: &Examples) -> f64 {
     let mut moments = Moments::default();
     if let Some(rows) = examples.rows() {
-        rows.iter().for_each(|(row, _)| moments.add(row));
+        rows.iter().for_each(|(row, _)| moments.add(row, 1.0));
     } else if let Some(sequences) = examples.sequences() {
         let tokens = sequences.iter().flat_map(|sequence| sequence.tokens());
-        tokens.for_each(|token| moments.add(token));
+        tokens.for_each(|token| moments.add(token, 1.0));
     } else if let Some(graphs) = examples.potts() {
         for graph in graphs.iter() {
-            (0..graph.nodes()).for_each(|v| moments.add(graph.node(v)));
+            (0..graph.nodes()).for_each(|v| moments.add(graph.node(v), 1.0));
         }
     } else if let Some(pairs) = examples.pairs() {
         for pair in pairs.iter() {
-            (0..pair.links().len()).for_each(|link| moments.add(pair.attributes(link)));
+            (0..pair.links().len()).for_each(|link| moments.add(pair.attributes(link), 1.0));
         }
     }
     moments.spread()
