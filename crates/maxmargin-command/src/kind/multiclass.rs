@@ -4,7 +4,7 @@ use super::kernel::{kernel, with_kernel};
 use super::options::{bias, check, find};
 use super::rows::{self, check_one_label};
 use super::tested::{Look, Tested};
-use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary};
+use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary, in_short};
 use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, MulticlassShape};
@@ -20,7 +20,7 @@ pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Tr
     check(args, "multiclass", &KNOWN)?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
-        let label = data.labels.name(0);
+        let label = in_short(data.labels.name(0));
         bail!("{name}: all rows have the label `{label}`; there is nothing to learn");
     }
     check_one_label(&data.rows, name)?;
