@@ -141,3 +141,15 @@ fn a_number_of_settings_that_is_too_large_is_refused_with_the_name_of_the_file()
     let run = desk.run("train pets.crf --settings huge.toml -q");
     assert!(run.code == 1 && run.stderr.starts_with("error: huge.toml: "), "{}", run.stderr);
 }
+
+#[test]
+fn costs_may_have_comments_of_three_words_and_come_once() {
+    let desk = Desk::new();
+    desk.write("rows.svm", "a 1:1\nb 2:1\nc 3:1\n");
+    desk.write("costs.txt", "# three words\na b 2\n");
+    desk.run("train rows.svm --format libsvm --costs costs.txt -q").ok();
+    desk.write("costs.txt", "a b 2\n\na b 3\n");
+    let run = desk.run("train rows.svm --format libsvm --costs costs.txt -q");
+    let text = "costs.txt:3: expected one cost for `a` and `b`, which line 1 has given";
+    assert!(run.code == 1 && run.stderr.contains(text), "{}", run.stderr);
+}

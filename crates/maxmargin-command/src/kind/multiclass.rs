@@ -11,6 +11,7 @@ use maxmargin::model::multiclass::{ClassLoss, CostMatrix, MulticlassShape};
 use maxmargin_io::{
     Examples, Format, LabelRule, Model, MulticlassSpec, Names, Origin, RowData, Training, Unknown,
 };
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -41,12 +42,15 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
     let mut costs: Vec<Vec<f64>> = (0..labels.len())
         .map(|truth| (0..labels.len()).map(|y| if y == truth { 0.0 } else { 1.0 }).collect())
         .collect();
+    let mut given = HashMap::new();
     for (at, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split_whitespace().collect();
+        // A label may begin with a hash, too.
+        let is_comment = |first: &&str| line.starts_with('#') && labels.get(first).is_none();
+        if fields.first().is_none_or(is_comment) {
+            continue;
+        }
         let [truth, predicted, cost] = fields[..] else {
-            if fields.is_empty() || line.starts_with('#') {
-                continue;
-            }
             bail!("{name}:{at}: expected `TRUTH PREDICTED COST`, found {} fields", fields.len());
         };
         let label = |label| find(labels, label, "--costs").with_context(|| format!("{name}:{at}"));
@@ -54,7 +58,13 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
         let Some(number) = number else {
             bail!("{name}:{at}: the cost is `{cost}`; a finite number ≥ 0 is needed");
         };
-        costs[label(truth)? as usize][label(predicted)? as usize] = number;
+        let pair = (label(truth)? as usize, label(predicted)? as usize);
+        if let Some(before) = given.insert(pair, at) {
+            bail!(
+                "{name}:{at}: expected one cost for `{truth}` and `{predicted}`, which line {before} has given"
+            );
+        }
+        costs[pair.0][pair.1] = number;
     }
     CostMatrix::new(costs).with_context(|| name.to_string())
 }
