@@ -45,6 +45,7 @@ impl Refusal {
             Self::Training(
                 TrainError::Settings(_)
                 | TrainError::Unsuited { .. }
+                | TrainError::NoFeatures
                 | TrainError::BoundsWithoutZero { .. },
             ) => {}
             Self::Training(error) => panic!("{error}"),
