@@ -47,10 +47,26 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     if all(type(label) is str for label in distinct) or all(
         type(label) in (int, bool) for label in distinct
     ):
-        return np.array(distinct)
-    classes = np.empty(len(distinct), dtype=object)
-    classes[:] = distinct
-    return classes
+        return of_one_type(distinct)
+    return as_objects(distinct)
+
+
+def as_objects(labels: list[Any]) -> np.ndarray:
+    """Labels as they are."""
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def of_one_type(labels: list[Any]) -> np.ndarray:
+    """Texts or numbers as NumPy's own, but for texts that end with a NUL, which NumPy would cut off.
+
+    >>> of_one_type(["a", "b"]).dtype.kind, of_one_type(["a", "b\\0"]).tolist()
+    ('U', ['a', 'b\\x00'])
+    """
+    if any(isinstance(label, str) and label.endswith("\0") for label in labels):
+        return as_objects(labels)
+    return np.array(labels)
 
 
 def label_array(labels: list[Any]) -> np.ndarray:
@@ -61,10 +77,8 @@ def label_array(labels: list[Any]) -> np.ndarray:
     """
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, int, bool, float}:
-        return np.array(labels)
-    array = np.empty(len(labels), dtype=object)
-    array[:] = labels
-    return array
+        return of_one_type(labels)
+    return as_objects(labels)
 
 
 def plain_label(label: Any) -> Any:
@@ -121,4 +135,4 @@ class Labels:
 
 def loaded_classes(names: list[str]) -> np.ndarray:
     """Labels of a model file, which are texts."""
-    return np.array(names)
+    return of_one_type(names)

@@ -205,6 +205,21 @@ def test_columns_of_sets_have_names():
     assert (model.predict(ROWS) == y.to_numpy()).all()
 
 
+def test_sparse_matrices_whose_rows_end_before_they_begin():
+    damaged = sp.csr_matrix(ROWS)
+    damaged.indptr = damaged.indptr.copy()
+    damaged.indptr[2] = 0
+    with pytest.raises(ValueError, match="row 1 of the sparse matrix is damaged"):
+        MulticlassSVM(lam=0.1).fit(damaged, [0, 1, 0, 1])
+
+
+def test_labels_may_end_with_a_character_that_numpy_drops(tmp_path):
+    model = ChainSVM(lam=0.1).fit(X, [["A\0", "B"], ["B"]])
+    model.save(tmp_path / "m")
+    for own in (model, ChainSVM.load(tmp_path / "m")):
+        assert [list(labels) for labels in own.predict(X)] == [["A\0", "B"], ["B"]]
+
+
 def test_costs():
     for costs in (np.full((2, 2), NAN), np.ones((3, 3)), {"a": 1}):
         with pytest.raises(ValueError, match="costs"):

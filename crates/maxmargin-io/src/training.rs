@@ -72,6 +72,8 @@ pub struct Round<'a> {
     pub number: usize,
     /// What is to be learned.
     pub spec: &'a Spec,
+    /// The settings of the training, with the time that earlier rounds have left.
+    pub settings: Settings,
     /// The problem.
     pub problem: &'a dyn Blocks,
     /// What the weights of the problem have to do with those of its model.
@@ -91,7 +93,7 @@ impl Training {
     }
 
     /// Trains in one round or in several, each of which `run` carries out, and makes a model of what they
-    /// have come to. No round follows one that was interrupted or stopped.
+    /// have come to. No round follows one that was interrupted or stopped, or whose time was over.
     ///
     /// # Errors
     /// Examples or bounds that do not fit the specification, and the errors of `run`.
@@ -116,11 +118,16 @@ impl Training {
             let start = reached.as_ref().or(plan.start.as_ref());
             let start =
                 start.map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
-            let round = Round { number, spec: &spec, problem, role, start };
+            let left = |most: f64| (most - totals.seconds).max(f64::MIN_POSITIVE);
+            let max_seconds = settings.max_seconds.map(left);
+            let own = Settings { max_seconds, ..settings.clone() };
+            let round = Round { number, spec: &spec, settings: own, problem, role, start };
             let mut outcome = Outcome::new(run(round)?, role);
             totals = totals.and(&outcome.solution.totals);
-            let may_go_on =
-                !matches!(outcome.solution.status, Status::Interrupted | Status::Stopped);
+            let is_over = |status| {
+                matches!(status, Status::Interrupted | Status::Stopped | Status::MaxSeconds)
+            };
+            let may_go_on = !is_over(outcome.solution.status);
             if let (Some(own), Some(soft)) = (spec.soft_mut(), outcome.soft())
                 && may_go_on
                 && let Some(next) = plan.rounds.next(number, own, soft)

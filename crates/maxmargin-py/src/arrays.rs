@@ -146,6 +146,9 @@ impl Matrix<'_, '_> {
                 let wrong = || format!("row {at} of the sparse matrix is damaged");
                 let (from, to) = (starts.at(at), starts.at(at + 1));
                 let (Some(from), Some(to)) = (from, to) else { return Err(wrong()) };
+                if from > to {
+                    return Err(wrong());
+                }
                 for entry in from..to {
                     let (column, value) = (indices.at(entry), values.at(entry));
                     let (Some(column), Some(value)) = (column, value) else { return Err(wrong()) };

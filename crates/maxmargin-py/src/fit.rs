@@ -222,6 +222,7 @@ pub(crate) fn fit<'py>(
             Session { settings: own, error, interrupt, reporter, exact, rows: Vec::new() };
         let model = training.train(&plan, &settings, |round| {
             let (problem, role) = (round.problem, round.role);
+            session.settings = round.settings;
             match session.run(problem, role, round.start) {
                 // No block of the old point fits, as where new data have brought other pairs of labels.
                 Err(WorkError::Train(TrainError::Start { .. })) if more => {

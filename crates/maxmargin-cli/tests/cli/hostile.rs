@@ -107,3 +107,49 @@ fn what_a_killed_run_has_left_is_cleared_by_the_next() {
     desk.run("train pets.crf -q -o pets.model").ok();
     assert_eq!(desk.files("").len(), before + 1, "{:?}", desk.files(""));
 }
+
+#[test]
+fn joints_that_are_absurdly_far_away_are_refused() {
+    let desk = Desk::new();
+    let joints =
+        |first: &str| format!("p{}\n", [&format!("\t{first}"), &"\t1,2,0".repeat(13)[..]].concat());
+    desk.write("far.tsv", joints("1e308,-1e308,0") + &joints("3,4,0"));
+    let run = desk.run("train far.tsv --format pose -q");
+    assert_eq!(run.code, 1);
+    let text = "far.tsv:1:3: expected a joint from -1e9 to 1e9 pixels, found `1e308,-1e308,0`";
+    assert!(run.stderr.contains(text), "{}", run.stderr);
+}
+
+#[test]
+fn messages_show_long_names_in_short() {
+    let desk = Desk::new();
+    let label = "L".repeat(100_000);
+    desk.write("long.crf", format!("{label}\tw=1\n"));
+    desk.write("long.svm", format!("{label} 1:1\n"));
+    for (data, format) in [("long.crf", "crfsuite"), ("long.svm", "libsvm")] {
+        let run = desk.run(&format!("train {data} --format {format} --model chain -q"));
+        assert!(run.code == 1 && run.stderr.len() < 1000, "{}", run.stderr);
+    }
+    let run = desk.run("train long.svm --format libsvm --model multiclass -q");
+    assert!(run.stderr.contains(&format!("the label `{}…`", "L".repeat(40))), "{}", run.stderr);
+}
+
+#[test]
+fn a_number_of_settings_that_is_too_large_is_refused_with_the_name_of_the_file() {
+    let desk = Desk::new();
+    desk.write("huge.toml", "cache_bytes = 18446744073709551615\n");
+    let run = desk.run("train pets.crf --settings huge.toml -q");
+    assert!(run.code == 1 && run.stderr.starts_with("error: huge.toml: "), "{}", run.stderr);
+}
+
+#[test]
+fn costs_may_have_comments_of_three_words_and_come_once() {
+    let desk = Desk::new();
+    desk.write("rows.svm", "a 1:1\nb 2:1\nc 3:1\n");
+    desk.write("costs.txt", "# three words\na b 2\n");
+    desk.run("train rows.svm --format libsvm --costs costs.txt -q").ok();
+    desk.write("costs.txt", "a b 2\n\na b 3\n");
+    let run = desk.run("train rows.svm --format libsvm --costs costs.txt -q");
+    let text = "costs.txt:3: expected one cost for `a` and `b`, which line 1 has given";
+    assert!(run.code == 1 && run.stderr.contains(text), "{}", run.stderr);
+}

@@ -84,7 +84,7 @@ fn train_round(
     let mut bar = screen.clone();
     let mut lines = lines.map(|to| AsAsked { observer: JsonLines::new(to), settings });
     let block_gaps = settings.block_gaps || trace.wants_blocks();
-    let mut trainer = Trainer::new(Settings { block_gaps, ..settings.clone() })
+    let mut trainer = Trainer::new(Settings { block_gaps, ..round.settings })
         .interrupt(on_ctrl_c(screen)?)
         .observe(trace)
         .observe(&mut bar)

@@ -262,9 +262,9 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
-            let mut settings: SettingsRecord = toml::from_str(&text)
-                .map_err(|error| anyhow!("{name}: {}", error.to_string().trim_end()))?;
-            let given: toml::Table = toml::from_str(&text)?;
+            let told = |error: toml::de::Error| anyhow!("{name}: {}", error.to_string().trim_end());
+            let mut settings: SettingsRecord = toml::from_str(&text).map_err(told)?;
+            let given: toml::Table = toml::from_str(&text).map_err(told)?;
             if !given.contains_key("solver") && PARTS.iter().any(|part| given.contains_key(*part)) {
                 settings.solver = Solver::BlockCoordinate;
             }

@@ -9,8 +9,8 @@ use super::options::{check, hamming};
 use super::tested::{Look, Tested};
 use super::texts::Texts;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
-    of_kind, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, in_short, label_name,
+    largest, of_kind, refuse_format,
 };
 use crate::args::{Group, ModelArgs, PredictArgs, TransitionScale};
 use crate::tally;
@@ -57,7 +57,7 @@ pub(super) fn training(
     let reader = open_training(source, format, template, label)?;
     let data = frequent(read_training_on(reader, threads)?, source, args)?;
     if data.labels.len() < 2 {
-        let label = data.labels.name(0);
+        let label = in_short(data.labels.name(0));
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
     }
     let (mut shape, loss) = (shape(args, &data)?, hamming(args, &data.labels, NORMALISED)?);

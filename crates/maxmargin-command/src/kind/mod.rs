@@ -36,6 +36,7 @@ use maxmargin_io::{
 };
 use maxmargin_report::Section;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::io::Write;
 use tested::{Look, Tested};
 use texts::Texts;
@@ -311,6 +312,17 @@ pub(crate) fn features_from_elsewhere() -> anyhow::Error {
         "the model was trained on features that are made from no file\n\
          hint: use it where it was trained, say in Python (maxmargin.load)"
     )
+}
+
+/// The most characters of a name that a message shows.
+const SHOWN: usize = 40;
+
+/// A name for a message: not all of one that is very long, as a line without blanks may be.
+fn in_short(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]).into(),
+        None => name.into(),
+    }
 }
 
 /// The names of labels, with a stand-in for those that the model does not know.

@@ -4,13 +4,14 @@ use super::kernel::{kernel, with_kernel};
 use super::options::{bias, check, find};
 use super::rows::{self, check_one_label};
 use super::tested::{Look, Tested};
-use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary};
+use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary, in_short};
 use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, MulticlassShape};
 use maxmargin_io::{
     Examples, Format, LabelRule, Model, MulticlassSpec, Names, Origin, RowData, Training, Unknown,
 };
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Tr
     check(args, "multiclass", &KNOWN)?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
-        let label = data.labels.name(0);
+        let label = in_short(data.labels.name(0));
         bail!("{name}: all rows have the label `{label}`; there is nothing to learn");
     }
     check_one_label(&data.rows, name)?;
@@ -41,12 +42,15 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
     let mut costs: Vec<Vec<f64>> = (0..labels.len())
         .map(|truth| (0..labels.len()).map(|y| if y == truth { 0.0 } else { 1.0 }).collect())
         .collect();
+    let mut given = HashMap::new();
     for (at, line) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = line.split_whitespace().collect();
+        // A label may begin with a hash, too.
+        let is_comment = |first: &&str| line.starts_with('#') && labels.get(first).is_none();
+        if fields.first().is_none_or(is_comment) {
+            continue;
+        }
         let [truth, predicted, cost] = fields[..] else {
-            if fields.is_empty() || line.starts_with('#') {
-                continue;
-            }
             bail!("{name}:{at}: expected `TRUTH PREDICTED COST`, found {} fields", fields.len());
         };
         let label = |label| find(labels, label, "--costs").with_context(|| format!("{name}:{at}"));
@@ -54,7 +58,13 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
         let Some(number) = number else {
             bail!("{name}:{at}: the cost is `{cost}`; a finite number ≥ 0 is needed");
         };
-        costs[label(truth)? as usize][label(predicted)? as usize] = number;
+        let pair = (label(truth)? as usize, label(predicted)? as usize);
+        if let Some(before) = given.insert(pair, at) {
+            bail!(
+                "{name}:{at}: expected one cost for `{truth}` and `{predicted}`, which line {before} has given"
+            );
+        }
+        costs[pair.0][pair.1] = number;
     }
     CostMatrix::new(costs).with_context(|| name.to_string())
 }

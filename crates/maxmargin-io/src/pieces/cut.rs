@@ -11,6 +11,10 @@ use std::io;
 /// enough that a piece stays in the cache of a core.
 const SIZE: usize = 1 << 20;
 
+/// Bytes of a piece of rows. Several pieces are on their way at once, and what is made of short rows takes many times
+/// their text; the attributes of most rows are numbers that need little memory as names.
+const SIZE_OF_ROWS: usize = 1 << 18;
+
 /// Where an input may be cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cut {
@@ -96,7 +100,8 @@ impl Pieces {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (text, lines) = input.give_back();
         let needs_labels = |_: &[u8]| false;
-        Self { input, cut, open, needs_labels, text, lines, size: SIZE, threads, ended: false }
+        let size = if matches!(cut, Cut::Lines) { SIZE_OF_ROWS } else { SIZE };
+        Self { input, cut, open, needs_labels, text, lines, size, threads, ended: false }
     }
 
     /// The same input, of which some pieces cannot be read without the labels before them.

@@ -6,6 +6,9 @@ use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::parse_value;
 
+/// How far from 0 a joint may be, in pixels. Distances of larger numbers could overflow.
+const FURTHEST: f64 = 1e9;
+
 /// The position of a joint in pixels.
 ///
 /// ```
@@ -54,8 +57,8 @@ pub struct Pose {
 /// ```
 ///
 /// # Errors
-/// The input cannot be read, a joint is not three finite numbers, people have different numbers of
-/// joints, or there are none; the message names file, line and what was expected.
+/// The input cannot be read, a joint is not three finite numbers or lies further than 10⁹ pixels from 0, people have
+/// different numbers of joints, or there are none; the message names file, line and what was expected.
 pub fn read_poses(mut lines: Lines) -> Result<Vec<Pose>, DataError> {
     let mut poses: Vec<Pose> = Vec::new();
     while lines.advance()? {
@@ -69,6 +72,9 @@ pub fn read_poses(mut lines: Lines) -> Result<Vec<Pose>, DataError> {
             let numbers: Result<Vec<f64>, _> = text.split(',').map(parse_value).collect();
             let numbers = numbers.map_err(|_| wrong())?;
             let &[x, y, flag] = numbers.as_slice() else { return Err(wrong()) };
+            if x.abs().max(y.abs()) > FURTHEST {
+                return Err(lines.unexpected(at, "a joint from -1e9 to 1e9 pixels", text));
+            }
             joints.push(Joint { x, y, flag });
         }
         let expected = poses.first().map_or(joints.len(), |first| first.joints.len());
@@ -121,6 +127,10 @@ mod tests {
             ("#only\n\n", "p.tsv: there are no people"),
             ("a\t1,2\n", "p.tsv:1:3: expected `x,y,flag` of finite numbers, found `1,2`"),
             ("a\t1,nan,0\n", "p.tsv:1:3: expected `x,y,flag` of finite numbers, found `1,nan,0`"),
+            (
+                "a\t1,2,0\t3,-1e308,0\n",
+                "p.tsv:1:9: expected a joint from -1e9 to 1e9 pixels, found `3,-1e308,0`",
+            ),
             (
                 "a\t1,2,0\nb\n",
                 "p.tsv:2:1: expected a name and then `x,y,flag` for each joint, between tabs, found `b`",

@@ -12,7 +12,7 @@ use crate::spec::{
     Spec, TreeSpec,
 };
 use crate::superpixels::Superpixels;
-use maxmargin::kernel::{Kernelised, NodeInputs};
+use maxmargin::kernel::{KernelError, Kernelised, NodeInputs};
 use maxmargin::model::InputError;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::Binary;
@@ -234,6 +234,10 @@ impl Spec {
         bounds: &GroupBounds,
     ) -> Result<BuiltProblem, ProblemError> {
         self.check_size()?;
+        if self.kernel().is_some() && !bounds.is_empty() {
+            // Before a training there is no support, and so perhaps no weight that a bound could be put on.
+            return Err(KernelError::Bounds.into());
+        }
         let bounds = self.resolve_bounds(bounds)?;
         Ok(match (self, examples) {
             (Self::Chain(spec), Examples::Sequences(data)) => {

@@ -260,3 +260,18 @@ fn wrong_links_are_counted_by_the_alignment_error_rate() {
     let aer = crate::alignment_scores(pairs, &own.predict(&w, pairs, 2)).aer();
     assert!((errors.parts.share() - aer).abs() < 1e-12);
 }
+
+#[test]
+fn bounds_beside_a_kernel_are_refused_whatever_the_model() {
+    let mut bounds = GroupBounds::default();
+    bounds.upper.insert("all".to_owned(), 0.5);
+    let (margin, decoding) = (Rescaling::Margin, FactorTraining::Decoding);
+    for (spec, examples) in [
+        (chain(kernel()), sequences()),
+        (multiclass(margin, kernel()), single()),
+        (multilabel(margin, kernel(), decoding), sets()),
+    ] {
+        let error = spec.problem(examples, &bounds).unwrap_err().to_string();
+        assert_eq!(error, "weights with bounds and a kernel do not go together");
+    }
+}

@@ -93,6 +93,27 @@ fn no_round_follows_one_that_was_interrupted() {
     assert_eq!((begun.len(), model.meta.status), (1, Status::Interrupted));
 }
 
+#[test]
+fn rounds_share_their_time() {
+    let rounds = SoftRounds { rhos: Vec::new(), most: usize::MAX };
+    let plan = TrainingPlan { rounds, ..TrainingPlan::default() };
+    let settings = Settings { max_seconds: Some(60.0), ..settings() };
+    let mut left = Vec::new();
+    let run = |round: Round<'_>| -> Result<Solution, Anything> {
+        left.extend(round.settings.max_seconds);
+        let trained = Trainer::new(Settings { max_seconds: None, ..round.settings });
+        let mut solution = trained.train(round.problem)?;
+        // As if it had taken this long.
+        solution.totals.seconds = 25.0;
+        solution.status = if left.len() == 3 { Status::MaxSeconds } else { Status::MaxPasses };
+        Ok(solution)
+    };
+    let model = training().train(&plan, &settings, run).unwrap();
+    assert_eq!(left, [60.0, 35.0, 10.0]);
+    assert_eq!((model.meta.status, model.meta.totals.seconds), (Status::MaxSeconds, 75.0));
+    assert_eq!(model.meta.settings.max_seconds, Some(60.0));
+}
+
 /// Triangles of three states, which max-product decodes without a promise.
 fn triangles() -> Training {
     let mut data = Graphs::new();

@@ -94,3 +94,22 @@ tests! { readers templates settings tensors models paths checkpoints converted a
 fn unchanged_checkpoints_of_every_method_go_on_to_the_same_bits() {
     targets::resume_unchanged();
 }
+
+#[test]
+fn agreement_is_asked_of_every_kind_in_every_way() {
+    let mut trained = std::collections::BTreeMap::<_, u32>::new();
+    for number in 0..2_000u64 {
+        if let Some(came) = targets::agree(&number.to_le_bytes()) {
+            *trained.entry(came).or_default() += 1;
+        }
+    }
+    eprintln!("{trained:?}");
+    for kind in targets::tasks::KINDS {
+        for way in targets::agreement::WAYS {
+            // The path of soft constraints is a grid, at each λ of which the problem is another one.
+            let is_grid = way == "path" && kind == "soft multilabel";
+            assert!(is_grid || trained.contains_key(&(kind, way)), "{kind}: {way}");
+        }
+    }
+    assert!(trained.values().sum::<u32>() > 1_000);
+}

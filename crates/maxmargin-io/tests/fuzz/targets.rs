@@ -2,6 +2,13 @@
 //!
 //! The tests of this folder run them on mutated samples, and the programs in `fuzz/` on what libFuzzer finds.
 
+#[path = "targets/agreement.rs"]
+pub(crate) mod agreement;
+#[path = "targets/draw.rs"]
+mod draw;
+#[path = "targets/tasks.rs"]
+pub(crate) mod tasks;
+
 use maxmargin::doc::toy;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::model::factor_graph::StateLoss;
@@ -463,38 +470,13 @@ pub(crate) fn converted(bytes: &[u8]) {
     read(&[&head[..], &text, &arrays].concat());
 }
 
-/// Trains with settings and on a part of the data that the bytes choose, writes the model to a file, reads it back and
-/// verifies it: nobody disagrees.
+/// Draws a problem and settings, and trains in one of several ways: all who speak of the model agree. Returns what was
+/// trained, if its parts go together.
+pub(crate) fn agree(bytes: &[u8]) -> agreement::Came {
+    agreement::agree(bytes)
+}
+
+/// As [`agree`].
 pub(crate) fn agreement(bytes: &[u8]) {
-    let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-    let methods = methods();
-    let chosen = &methods[usize::from(byte(0)) % methods.len()];
-    let settings = Settings {
-        lambda: Some(0.001 * f64::from(1 + u16::from(byte(1)))),
-        tolerance: 0.01,
-        seed: u64::from(byte(2)),
-        max_passes: 1 + u64::from(byte(3) % 32),
-        ..chosen.clone()
-    };
-    static TASKS: OnceLock<[Task; 4]> = OnceLock::new();
-    let tasks = TASKS
-        .get_or_init(|| [chain(), classes(Rescaling::Margin), sets(Rescaling::Margin), graphs()]);
-    let Trained { model, bytes: file, examples, fingerprint } =
-        match trained(&tasks[usize::from(byte(4)) % 4], &settings) {
-            Ok(trained) => trained,
-            // Exponentiated gradients need expectations, which graphs with cycles lack.
-            Err(TrainError::Unsuited { .. }) => return,
-            Err(error) => panic!("{error}"),
-        };
-    let again = Model::from_bytes(&file).expect("what was written can be read");
-    assert_eq!(again, model);
-    let verdict =
-        again.verify(examples.clone(), fingerprint, "examples", 1).expect("data that fit");
-    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
-    let errors = |threads| again.meta.spec.errors(&again.weights, &examples, threads).ok();
-    let alone = format!("{:?}", errors(1));
-    // Starting threads takes as long as all the rest.
-    if byte(5) % 16 == 0 {
-        assert_eq!(alone, format!("{:?}", errors(3)));
-    }
+    agree(bytes);
 }

@@ -112,7 +112,10 @@ impl<'p> Run<'p, '_> {
         if !error.is_finite() {
             return Err(TrainError::Validation { error });
         }
-        let kept = self.settings.patience.map(|_| state);
+        // What a heuristic has found belongs to the point that it was read with.
+        let bound = self.bound.as_ref().filter(|_| self.problem.quality() == Quality::Heuristic);
+        let blocks = bound.map_or(&state.blocks, |bound| &bound.blocks);
+        let kept = self.settings.patience.map(|_| (&*state.w, &**blocks));
         self.judge.note(error, self.totals.passes, check.certificate, kept);
         Ok(Check { validation: Some(error), ..check })
     }
@@ -138,7 +141,15 @@ impl<'p> Run<'p, '_> {
             self.workers.hand_out_singly();
         }
         let state = other.unwrap_or(&self.state);
-        let (at, readings) = ((&state.shares, &*state.blocks, &*state.w), &mut self.readings);
+        let mut blocks = &*state.blocks;
+        if let (Quality::Heuristic, Some(_), Some(bound)) =
+            (self.problem.quality(), other, &mut self.bound)
+        {
+            // What a heuristic finds is compared with a dual point, and the result comes with this one.
+            bound.note(state.dual, &state.blocks);
+            blocks = &bound.blocks;
+        }
+        let (at, readings) = ((&state.shares, blocks, &*state.w), &mut self.readings);
         let is_over = || deadline.passed().is_some();
         let (problem, workers, is_iterate) = (self.problem, &mut self.workers, other.is_none());
         let is_whole = if self.settings.gap_steps && is_iterate {

@@ -11,6 +11,7 @@ use crate::certificate::from_some_readings;
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::observe::{Status, Totals};
+use crate::problem::Quality;
 use std::time::{Duration, Instant};
 
 /// The moment at which an exact pass is cut.
@@ -85,7 +86,11 @@ impl<'p> Run<'p, '_> {
         };
         let (lambda, quality) = (self.state.lambda, self.quality());
         let state = result.as_ref().unwrap_or(&self.state);
-        let certificate = from_some_readings(quality, lambda, state.dual, &self.readings)?;
+        // The readings of a heuristic are those of the best point (see `certify`).
+        let is_read_with_bound = self.problem.quality() == Quality::Heuristic && result.is_some();
+        let bound = self.bound.as_ref().filter(|_| is_read_with_bound);
+        let dual = bound.map_or(state.dual, |bound| bound.dual);
+        let certificate = from_some_readings(quality, lambda, dual, &self.readings)?;
         // The point of the result is the one with the best bound.
         if let Some(bound) = &mut self.bound {
             bound.note(state.dual, &state.blocks);

@@ -7,7 +7,7 @@
 
 use crate::certificate::Certificate;
 use crate::certificate::is_point;
-use crate::dual::{Block, DualPoint, DualState};
+use crate::dual::{Block, DualPoint};
 use crate::observe::Validation;
 use crate::problem::Blocks;
 use crate::run::fits::is_count;
@@ -93,18 +93,18 @@ impl Judge {
             && is_count(self.since)
     }
 
-    /// Records the error after `pass`. If the best model is to be kept and this is it, keeps `state`;
-    /// among equals, the one with the smallest gap.
+    /// Records the error after `pass`. If the best model is to be kept and this is it, keeps its weights and its dual
+    /// point; among equals, the one with the smallest gap.
     pub(crate) fn note(
         &mut self,
         error: f64,
         pass: u64,
         certificate: Certificate,
-        state: Option<&DualState<'_>>,
+        model: Option<(&[f64], &[Block])>,
     ) {
         self.checks += 1;
         self.last = Some((error, pass));
-        let Some(state) = state else { return };
+        let Some((weights, blocks)) = model else { return };
         let (better, as_good) = match &self.best {
             None => (true, true),
             Some(best) => {
@@ -114,7 +114,7 @@ impl Judge {
         };
         self.since = if better { 0 } else { self.since + 1 };
         if better || as_good {
-            let (weights, blocks) = (state.w.clone(), state.blocks.clone());
+            let (weights, blocks) = (weights.to_vec(), blocks.to_vec());
             self.best = Some(Best { error, pass, certificate, weights, blocks });
         }
     }

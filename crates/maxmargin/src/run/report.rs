@@ -5,6 +5,7 @@ use crate::certificate::{Certificate, first_misfit};
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::observe::{Control, End, Event, Record, Status};
+use crate::problem::Quality;
 use crate::settings::Average;
 
 impl<'p> Run<'p, '_> {
@@ -75,6 +76,10 @@ impl<'p> Run<'p, '_> {
         let mut certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
         // The oracle may have failed after the best weights were found.
         certificate.quality = certificate.quality.max(self.quality());
+        if best.is_some() && self.problem.quality() == Quality::Heuristic {
+            // The best model has a point of its own, with which its hinges were found.
+            self.bound = None;
+        }
         if let Some(bound) = &self.bound {
             certificate = certificate.with_bound(bound.dual)?;
         }

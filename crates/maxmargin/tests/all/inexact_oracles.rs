@@ -153,6 +153,9 @@ fn check_heuristic(problem: &Careless, settings: &Settings) {
     // A heuristic may fail to find the outputs that make up the point.
     assert_eq!(found.certificate.quality, Quality::Heuristic.with_point(found.point));
     assert_eq!(found.infeasible, None);
+    // The hinges were compared with the very point that the solution has.
+    assert_close(found.certificate.primal, c.primal, 1e-9, 1.0);
+    assert_close(found.certificate.dual, c.dual, 1e-9, 1.0);
 }
 
 proptest! {
@@ -161,7 +164,12 @@ proptest! {
     #[test]
     fn a_heuristic_proves_what_it_says(problem in any_polytope(), lambda in 0.2..2.0f64) {
         let problem = Careless(problem);
-        for settings in every_method() {
+        // Their weights are not those of their dual points.
+        let own_weights = [Average::Uniform, Average::Half].map(|average| {
+            let record = every_method()[0].record();
+            SettingsRecord { solver: Solver::Subgradient, average, ..record }.settings().unwrap()
+        });
+        for settings in every_method().into_iter().chain(own_weights) {
             check_heuristic(&problem, &Settings { lambda: Some(lambda), ..settings });
         }
     }

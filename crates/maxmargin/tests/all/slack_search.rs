@@ -5,7 +5,7 @@ use crate::common::factor_graphs::any_forests;
 use crate::common::matchings::any_matchings;
 use crate::common::multilabels::any_labels;
 use crate::common::potts::any_potts;
-use crate::common::problems::Enumerated;
+use crate::common::problems::{Careless, Enumerated, any_polytope};
 use crate::common::segments::any_segments;
 use crate::common::trees::any_tree;
 use crate::common::{bcfw, cases, dot, qp};
@@ -259,4 +259,19 @@ fn relaxations_and_rescaled_problems_are_refused() {
     assert_eq!(soft.unwrap_err(), SlackSearchError::SignedLosses);
     let twice = SlackRescaled::by_search(SlackRescaled::by_search(toy()).unwrap());
     assert_eq!(twice.unwrap_err(), SlackSearchError::Decoder);
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn points_of_decoders_that_overlook_the_largest_loss_are_not_refused(
+        plain in any_polytope(), lambda in 0.05..1.0f64,
+    ) {
+        let problem = SlackRescaled::by_search(Careless(plain)).unwrap();
+        let settings = Settings { lambda: Some(lambda), max_passes: 20, threads: 1, ..bcfw() };
+        let solution = train(&problem, &settings).unwrap();
+        let found = audit(&problem, lambda, &solution.weights, &solution.dual, 1e-9, 1).unwrap();
+        prop_assert_eq!(found.infeasible, None);
+    }
 }

@@ -133,8 +133,10 @@ impl<'a> Judge<'a> {
         }
         let found = self.audit(problem, &solution.weights, &solution.dual)?;
         let a = &found.certificate;
-        // What a heuristic overlooks may be known from the dual point, which is another one here.
-        if matches!(c.quality, Quality::Exact | Quality::UpperBound) {
+        // What a heuristic overlooks may be known from the dual point. An oracle that has turned out to be one has not
+        // been asked again since then.
+        let is_same = c.quality == problem.quality() && c.quality != Quality::Unproven;
+        if is_same || matches!(c.quality, Quality::Exact | Quality::UpperBound) {
             let w = self.truth.explicit(&solution.weights);
             let slack = EXACT * self.truth.scale(self.lambda, &w);
             let agree = (a.primal - c.primal).abs() <= slack && (a.dual - c.dual).abs() <= slack;

@@ -1,5 +1,6 @@
 //! Labels for new sequences.
 
+use super::super::in_short;
 use super::super::json_lines::{write_json, write_ranked};
 use super::Vocabulary;
 use crate::args::{PredictArgs, RulesName};
@@ -121,7 +122,7 @@ fn keep_labels(decoder: &mut ChainDecoder<'_>, model: &Model, asked: &Asked<'_>)
     for (t, token) in asked.sequence.tokens().enumerate() {
         let Some(name) = token.label().filter(|name| *name != OPEN) else { continue };
         let Some(label) = model.labels.get(name) else {
-            let (line, column) = (token.line(), token.label_column());
+            let (line, column, name) = (token.line(), token.label_column(), in_short(name));
             bail!(
                 "{}:{line}:{column}: the model has no label `{name}`\n\
                  hint: a label to be predicted is written `{OPEN}`",

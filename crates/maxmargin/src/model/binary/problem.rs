@@ -3,6 +3,7 @@
 use super::shape::BinaryShape;
 use crate::model::InputError;
 use crate::model::labelled::LabelledRows;
+use crate::model::rows::Row;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::simplices::Simplices;
@@ -31,24 +32,58 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Targe
 pub struct Binary {
     shape: BinaryShape,
     data: LabelledRows,
-    /// What the engine needs of each row again and again.
-    facts: Vec<Fact>,
+    facts: Facts,
 }
 
-/// ‖xᵢ‖², the bias included, with the sign of yᵢ. There is one for every row, so that it is a single number.
-#[derive(Debug, Clone, Copy)]
-struct Fact(f64);
+/// What the engine needs of each row i again and again: yᵢ, 1 or −1, and ‖xᵢ‖², the bias included.
+#[derive(Debug, Clone)]
+enum Facts {
+    /// ‖xᵢ‖² with the sign of yᵢ, so that it is a single number.
+    Norms(Vec<f64>),
+    /// A bit for each row, which is set if the row is positive. All values are 1, so that ‖xᵢ‖² is a count.
+    Ones { positive: Vec<u64>, bias_sq: f64 },
+}
 
-impl Fact {
-    /// yᵢ, 1 or −1.
-    #[inline]
-    fn sign(self) -> f64 {
-        1f64.copysign(self.0)
+impl Facts {
+    fn new(data: &LabelledRows, positive: u32, bias: f64) -> Self {
+        let bias_sq = bias * bias;
+        if data.iter().all(|(row, _)| row.values.is_empty()) {
+            let mut marks = vec![0; data.len().div_ceil(64)];
+            for (i, (_, labels)) in data.iter().enumerate() {
+                marks[i / 64] |= u64::from(labels.contains(&positive)) << (i % 64);
+            }
+            return Self::Ones { positive: marks, bias_sq };
+        }
+        let norm = |(row, labels): (Row<'_>, &[u32])| {
+            let sign: f64 = if labels.contains(&positive) { 1.0 } else { -1.0 };
+            let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias_sq;
+            norm_sq.copysign(sign)
+        };
+        Self::Norms(data.iter().map(norm).collect())
     }
 
+    /// yᵢ.
     #[inline]
-    fn norm_sq(self) -> f64 {
-        self.0.abs()
+    fn sign(&self, i: usize) -> f64 {
+        match self {
+            Self::Norms(norms) => 1f64.copysign(norms[i]),
+            Self::Ones { positive, .. } => {
+                if positive[i / 64] >> (i % 64) & 1 == 1 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+        }
+    }
+
+    /// ‖xᵢ‖².
+    #[inline]
+    fn norm_sq(&self, i: usize, data: &LabelledRows) -> f64 {
+        match self {
+            Self::Norms(norms) => norms[i].abs(),
+            Self::Ones { bias_sq, .. } => data.row(i).attributes.len() as f64 + bias_sq,
+        }
     }
 }
 
@@ -88,17 +123,14 @@ impl Binary {
             InputError::check_positive("the bias", bias)?;
         }
         let bias = shape.bias.unwrap_or_default();
-        let mut facts = Vec::with_capacity(data.len());
-        for (at, (row, labels)) in data.iter().enumerate() {
+        for (at, (row, _)) in data.iter().enumerate() {
             let attributes = shape.attributes;
             // Attributes come in increasing order.
             if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
                 return Err(InputError::attribute(format!("row {at}"), attribute, attributes));
             }
-            let sign: f64 = if labels.contains(&positive) { 1.0 } else { -1.0 };
-            let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
-            facts.push(Fact(norm_sq.copysign(sign)));
         }
+        let facts = Facts::new(&data, positive, bias);
         Ok(Self { shape, data, facts })
     }
 
@@ -117,7 +149,7 @@ impl Binary {
     /// # Panics
     /// If there is no such row.
     pub fn is_positive(&self, i: usize) -> bool {
-        self.facts[i].sign() > 0.0
+        self.facts.sign(i) > 0.0
     }
 
     /// The mass of the wrong label in a part vector.
@@ -187,7 +219,7 @@ impl Binary {
         parts: &SparseVec,
         sink: &mut S,
     ) {
-        let change = -scale * self.facts[i].sign() * Self::wrong(parts);
+        let change = -scale * self.facts.sign(i) * Self::wrong(parts);
         self.data.row(i).scatter(change, sink);
         if let Some(bias) = self.shape.bias {
             sink.add(self.shape.attributes, change * bias);
@@ -213,12 +245,12 @@ impl Parts for Binary {
     fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
 
     fn score(&self, i: usize, _w: &[f64], workspace: &BinaryWorkspace, parts: &SparseVec) -> f64 {
-        -self.facts[i].sign() * workspace.score * Self::wrong(parts)
+        -self.facts.sign(i) * workspace.score * Self::wrong(parts)
     }
 
     fn norm_sq(&self, i: usize, _workspace: &mut BinaryWorkspace, parts: &SparseVec) -> f64 {
         let mass = Self::wrong(parts);
-        self.facts[i].norm_sq() * mass * mass
+        self.facts.norm_sq(i, &self.data) * mass * mass
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
@@ -242,7 +274,7 @@ impl ScaledLosses for Binary {
         y: &mut bool,
     ) {
         // The wrong label wins while the margin is below its loss.
-        let wrong = self.facts[i].sign() * workspace.score < factor;
+        let wrong = self.facts.sign(i) * workspace.score < factor;
         *y = self.is_positive(i) != wrong;
     }
 }
@@ -275,7 +307,7 @@ impl Simplices for Binary {
     }
 
     fn length_sq(&self, i: usize) -> f64 {
-        self.facts[i].norm_sq()
+        self.facts.norm_sq(i, &self.data)
     }
 
     fn loss(&self, _i: usize, _part: u64) -> f64 {
@@ -283,12 +315,12 @@ impl Simplices for Binary {
     }
 
     fn score(&self, i: usize, w: &[f64], _part: u64) -> f64 {
-        -self.facts[i].sign() * self.shape.score(w, self.data.row(i))
+        -self.facts.sign(i) * self.shape.score(w, self.data.row(i))
     }
 
     fn values(&self, i: usize, w: &[f64], values: &mut Vec<f64>) {
         values.clear();
-        values.push(1.0 - self.facts[i].sign() * self.shape.score(w, self.data.row(i)));
+        values.push(1.0 - self.facts.sign(i) * self.shape.score(w, self.data.row(i)));
     }
 }
 

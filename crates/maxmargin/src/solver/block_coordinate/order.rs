@@ -235,6 +235,9 @@ pub(crate) struct LazyPicker {
 /// Resting blocks wake when the known gaps have fallen to this share of what they were.
 const WAKE_SHARE: f64 = 0.1;
 
+/// The list of so many blocks is made anew for every sweep.
+const MANY_IN_A_SWEEP: usize = 1 << 18;
+
 impl LazyPicker {
     fn new(n: usize) -> Self {
         let (gaps, resting) = (vec![f64::INFINITY; n], vec![false; n]);
@@ -246,7 +249,12 @@ impl LazyPicker {
             self.begin_sweep();
             rng.shuffle(&mut self.sweep);
         }
-        self.sweep.pop().map(|i| i as usize)
+        let next = self.sweep.pop();
+        if self.sweep.is_empty() && self.gaps.len() >= MANY_IN_A_SWEEP {
+            // Exact passes, which come between sweeps, have this memory then.
+            self.sweep = Vec::new();
+        }
+        next.map(|i| i as usize)
     }
 
     fn begin_sweep(&mut self) {
