@@ -88,47 +88,53 @@ pub trait ReadSequences {
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError>;
 }
 
-impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
-    fn format(&self) -> Format {
-        (**self).format()
-    }
+/// A reader behind a pointer is a reader.
+macro_rules! forward_reader {
+    ($($pointer:ty),*) => {$(
+        impl<R: ReadSequences + ?Sized> ReadSequences for $pointer {
+            fn format(&self) -> Format {
+                (**self).format()
+            }
 
-    fn file(&self) -> &str {
-        (**self).file()
-    }
+            fn file(&self) -> &str {
+                (**self).file()
+            }
 
-    fn line_number(&self) -> u64 {
-        (**self).line_number()
-    }
+            fn line_number(&self) -> u64 {
+                (**self).line_number()
+            }
 
-    fn template(&self) -> Option<&Template> {
-        (**self).template()
-    }
+            fn template(&self) -> Option<&Template> {
+                (**self).template()
+            }
 
-    fn keep_lines(&mut self) -> bool {
-        (**self).keep_lines()
-    }
+            fn keep_lines(&mut self) -> bool {
+                (**self).keep_lines()
+            }
 
-    fn kept_lines(&self) -> Option<&KeptLines> {
-        (**self).kept_lines()
-    }
+            fn kept_lines(&self) -> Option<&KeptLines> {
+                (**self).kept_lines()
+            }
 
-    fn take_pieces(&mut self) -> Option<Pieces> {
-        (**self).take_pieces()
-    }
+            fn take_pieces(&mut self) -> Option<Pieces> {
+                (**self).take_pieces()
+            }
 
-    fn has_independent_pieces(&self) -> bool {
-        (**self).has_independent_pieces()
-    }
+            fn has_independent_pieces(&self) -> bool {
+                (**self).has_independent_pieces()
+            }
 
-    fn take_dataset(&mut self) -> Option<Dataset> {
-        (**self).take_dataset()
-    }
+            fn take_dataset(&mut self) -> Option<Dataset> {
+                (**self).take_dataset()
+            }
 
-    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
-        (**self).read(into)
-    }
+            fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+                (**self).read(into)
+            }
+        }
+    )*};
 }
+forward_reader!(Box<R>, &mut R);
 
 /// A reader whose sequences pass through a function, one by one and in order, before anybody else sees them.
 ///
@@ -188,48 +194,6 @@ impl<R: ReadSequences, F: FnMut(&mut RawSequence)> ReadSequences for EachSequenc
             (self.each)(into);
         }
         Ok(found)
-    }
-}
-
-impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
-    fn format(&self) -> Format {
-        (**self).format()
-    }
-
-    fn file(&self) -> &str {
-        (**self).file()
-    }
-
-    fn line_number(&self) -> u64 {
-        (**self).line_number()
-    }
-
-    fn template(&self) -> Option<&Template> {
-        (**self).template()
-    }
-
-    fn keep_lines(&mut self) -> bool {
-        (**self).keep_lines()
-    }
-
-    fn kept_lines(&self) -> Option<&KeptLines> {
-        (**self).kept_lines()
-    }
-
-    fn take_pieces(&mut self) -> Option<Pieces> {
-        (**self).take_pieces()
-    }
-
-    fn has_independent_pieces(&self) -> bool {
-        (**self).has_independent_pieces()
-    }
-
-    fn take_dataset(&mut self) -> Option<Dataset> {
-        (**self).take_dataset()
-    }
-
-    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
-        (**self).read(into)
     }
 }
 

@@ -139,6 +139,8 @@ pub use settings::{
     Method, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord, Solver, Step,
 };
 pub use trainer::{Trainer, train};
+#[cfg(feature = "unstable")]
+pub use util::best_first::BestFirst;
 pub use util::names::UnknownName;
 #[cfg(feature = "unstable")]
 pub use util::rng::Rng;

@@ -1,9 +1,8 @@
 //! The n best labellings of a forest.
 
+use maxmargin::BestFirst;
 use maxmargin::inference::Topology;
 use maxmargin::inference::algorithms::MaxSum;
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// The best labelling of a set: of those that agree with an earlier one before variable `free`, and have
 /// none of the `forbidden` states there.
@@ -12,28 +11,6 @@ struct Candidate {
     states: Vec<u32>,
     free: usize,
     forbidden: Vec<u32>,
-    /// The number of candidates before it, which decides ties.
-    number: usize,
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then_with(|| other.number.cmp(&self.number))
-    }
 }
 
 /// The `n` best labellings with their scores, best first; those with a score of −∞ are left out.
@@ -42,8 +19,8 @@ impl Ord for Candidate {
 /// variable, and each of these is decoded once.
 pub(super) fn n_best(graph: &Topology, scores: &[f64], n: usize) -> Vec<(f64, Vec<u32>)> {
     let (mut solver, mut masked) = (MaxSum::default(), Vec::new());
-    let (mut found, mut waiting, mut number) = (Vec::new(), BinaryHeap::new(), 0);
-    let mut add = |waiting: &mut BinaryHeap<Candidate>, fixed: &[u32], forbidden: Vec<u32>| {
+    let (mut found, mut waiting) = (Vec::new(), BestFirst::default());
+    let mut add = |waiting: &mut BestFirst<Candidate>, fixed: &[u32], forbidden: Vec<u32>| {
         masked.clear();
         masked.extend_from_slice(scores);
         for (variable, &state) in fixed.iter().enumerate() {
@@ -56,14 +33,13 @@ pub(super) fn n_best(graph: &Topology, scores: &[f64], n: usize) -> Vec<(f64, Ve
         let mut states = Vec::new();
         let score = solver.maximise(graph, &masked, &mut states);
         if score > f64::NEG_INFINITY {
-            number += 1;
-            waiting.push(Candidate { score, states, free: fixed.len(), forbidden, number });
+            waiting.push(score, Candidate { score, states, free: fixed.len(), forbidden });
         }
     };
     if n > 0 {
         add(&mut waiting, &[], Vec::new());
     }
-    while let Some(Candidate { score, states, free, forbidden, .. }) = waiting.pop() {
+    while let Some(Candidate { score, states, free, forbidden }) = waiting.pop() {
         let is_last = found.len() + 1 == n;
         for variable in (free..states.len()).take_while(|_| !is_last) {
             let mut other = if variable == free { forbidden.clone() } else { Vec::new() };

@@ -282,12 +282,14 @@ impl<'p> DualState<'p> {
             let block = &mut blocks[i];
             let from = block.parts.read(point);
             let towards = step.ends_at_corner.then_some(&corner.parts);
-            let merged = towards.is_some_and(|to| between.assign_between(from, to, gamma));
-            if !merged {
-                between.assign(from);
-                between.add_scaled(gamma, &step.parts);
+            if towards.is_some_and(|to| between.assign_between(from, to, gamma)) {
+                block.parts.pack(between, bytes);
+            } else if let Some(own) = block.parts.plain_mut() {
+                own.add_scaled(gamma, &step.parts);
+            } else {
+                point.add_scaled(gamma, &step.parts);
+                block.parts.pack(point, bytes);
             }
-            block.parts.pack(between, bytes);
             block.loss += gamma * step.loss;
             [point, between].into_iter().for_each(SparseVec::forget_if_long);
         }

@@ -147,6 +147,15 @@ impl Sink for Target<'_> {
     }
 }
 
+/// The parts pᵢ(yᵢ) − pᵢ(y) of which ψᵢ(y) consists, for models that compute ψ by way of their parts.
+pub(crate) fn parts_of_psi<P: Parts>(problem: &P, i: usize, y: &P::Output) -> SparseVec {
+    let [mut truth, mut other, mut difference] = std::array::from_fn(|_| SparseVec::new());
+    problem.truth_parts(i, &mut truth);
+    problem.parts(i, y, &mut other);
+    difference.assign_difference(&truth, &other);
+    difference
+}
+
 /// Runs code that is generic over a sink on the vector inside a [`Target`].
 macro_rules! scatter_into {
     ($target:expr, $sink:ident => $body:expr) => {

@@ -1,8 +1,7 @@
 //! The n best assignments.
 
 use super::{Assignment, AssignmentError, Nulls, check};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use crate::util::best_first::BestFirst;
 
 /// An assignment and its score.
 ///
@@ -66,13 +65,14 @@ pub fn n_best_assignments(
         };
         return Ok(found.into_iter().map(turn).collect());
     }
-    let mut search = Murty { scores, rows, columns, nulls, solver: Assignment::new(), made: 0 };
-    let mut waiting = BinaryHeap::new();
+    let mut search = Murty { scores, rows, columns, nulls, solver: Assignment::new() };
+    let mut waiting = BestFirst::default();
     if n > 0 {
-        waiting.push(search.solve(0, Vec::new(), &[])?);
+        let first = search.solve(0, Vec::new(), &[])?;
+        waiting.push(first.best.score, first);
     }
     let mut found = Vec::new();
-    while let Some(Class { best, fixed, excluded, .. }) = waiting.pop() {
+    while let Some(Class { best, fixed, excluded }) = waiting.pop() {
         let done = found.len() + 1 == n;
         if !done {
             for row in fixed..rows {
@@ -81,7 +81,7 @@ pub fn n_best_assignments(
                     excluded.iter().copied().filter(|(at, _)| *at == row).collect();
                 excluded.push((row, best.links[row]));
                 match search.solve(row, excluded, &best.links) {
-                    Ok(class) => waiting.push(class),
+                    Ok(class) => waiting.push(class.best.score, class),
                     Err(AssignmentError::Infeasible) => {}
                     Err(other) => return Err(other),
                 }
@@ -101,29 +101,6 @@ struct Class {
     best: ScoredAssignment,
     fixed: usize,
     excluded: Vec<(usize, Option<u32>)>,
-    /// The number of classes before it. At equal scores the earlier class comes first.
-    number: usize,
-}
-
-impl PartialEq for Class {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Class {}
-
-impl PartialOrd for Class {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Class {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let scores = self.best.score.total_cmp(&other.best.score);
-        scores.then(other.number.cmp(&self.number))
-    }
 }
 
 struct Murty<'a> {
@@ -132,7 +109,6 @@ struct Murty<'a> {
     columns: usize,
     nulls: Nulls<'a>,
     solver: Assignment,
-    made: usize,
 }
 
 impl Murty<'_> {
@@ -172,8 +148,7 @@ impl Murty<'_> {
         let score = self.solver.solve(&scores, rows, width, Nulls::Forbidden, &mut links)?;
         let base: f64 = (0..columns).map(|c| self.nulls.column(c)).sum();
         links.iter_mut().for_each(|link| *link = link.filter(|c| (*c as usize) < columns));
-        self.made += 1;
         let best = ScoredAssignment { score: base + score, links };
-        Ok(Class { best, fixed, excluded, number: self.made })
+        Ok(Class { best, fixed, excluded })
     }
 }

@@ -1,8 +1,7 @@
 //! The n best sets of links, if rows and columns may have several.
 
 use super::{AssignmentError, DegreeBounded, Nulls, check};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use crate::util::best_first::BestFirst;
 
 /// A set of links and its score.
 ///
@@ -54,16 +53,19 @@ pub fn n_best_links(
     check(scores, rows, columns, Nulls::Free)?;
     let cells: Vec<usize> = (0..scores.len()).filter(|&at| scores[at].is_finite()).collect();
     let solver = DegreeBounded::new();
-    let mut search = Lawler { scores, rows, columns, most, cells, solver, made: 0 };
-    let mut waiting = BinaryHeap::new();
+    let mut search = Lawler { scores, rows, columns, most, cells, solver };
+    let mut waiting = BestFirst::default();
+    let add = |waiting: &mut BestFirst<Class>, class: Option<Class>| {
+        class.into_iter().for_each(|class| waiting.push(class.best.score, class));
+    };
     if n > 0 {
-        waiting.extend(search.solve(0, &[], None)?);
+        add(&mut waiting, search.solve(0, &[], None)?);
     }
     let mut found = Vec::new();
-    while let Some(Class { best, fixed, .. }) = waiting.pop() {
+    while let Some(Class { best, fixed }) = waiting.pop() {
         if found.len() + 1 < n {
             for flipped in fixed..search.cells.len() {
-                waiting.extend(search.solve(flipped, &best.links, Some(flipped))?);
+                add(&mut waiting, search.solve(flipped, &best.links, Some(flipped))?);
             }
         }
         found.push(best);
@@ -78,29 +80,6 @@ pub fn n_best_links(
 struct Class {
     best: LinkSet,
     fixed: usize,
-    /// The number of classes before it. At equal scores the earlier class comes first.
-    number: usize,
-}
-
-impl PartialEq for Class {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Class {}
-
-impl PartialOrd for Class {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Class {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let scores = self.best.score.total_cmp(&other.best.score);
-        scores.then(other.number.cmp(&self.number))
-    }
 }
 
 struct Lawler<'a> {
@@ -111,7 +90,6 @@ struct Lawler<'a> {
     /// The places of possible links, row by row.
     cells: Vec<usize>,
     solver: DegreeBounded,
-    made: usize,
 }
 
 impl Lawler<'_> {
@@ -148,8 +126,7 @@ impl Lawler<'_> {
         links.sort_unstable();
         let place = |&(r, c): &(u32, u32)| r as usize * self.columns + c as usize;
         let score = links.iter().map(|link| self.scores[place(link)]).sum();
-        self.made += 1;
         let best = LinkSet { score, links };
-        Ok(Some(Class { best, fixed: decided, number: self.made }))
+        Ok(Some(Class { best, fixed: decided }))
     }
 }

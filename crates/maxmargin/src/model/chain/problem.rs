@@ -11,7 +11,7 @@ use crate::inference::forward_backward::ForwardBackward;
 use crate::model::InputError;
 use crate::model::rows::scatter_row;
 use crate::problem::bounds::Bounds;
-use crate::problem::parts::scatter_into;
+use crate::problem::parts::{parts_of_psi, scatter_into};
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
@@ -253,12 +253,7 @@ impl Problem for Chain {
     }
 
     fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
-        let (mut truth, mut other, mut difference) =
-            (SparseVec::new(), SparseVec::new(), SparseVec::new());
-        self.truth_parts(i, &mut truth);
-        self.parts(i, y, &mut other);
-        difference.assign_difference(&truth, &other);
-        self.scatter_into(i, 1.0, &difference, psi);
+        self.scatter_into(i, 1.0, &parts_of_psi(self, i, y), psi);
     }
 
     fn weight(&self, i: usize) -> f64 {

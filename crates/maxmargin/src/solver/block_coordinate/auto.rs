@@ -91,9 +91,7 @@ impl BlockCoordinate {
     /// and blocks that share few features need to move together. There, and where oracle calls take very long,
     /// remembered corners are exhausted.
     fn choose_cache(&mut self, problem: &dyn Blocks, cache: Caching, very_dear: bool) -> Caching {
-        let (Mode::Remembering(sets) | Mode::Staged { sets, .. }) = &mut self.mode else {
-            return cache;
-        };
+        let Some(sets) = self.mode.sets() else { return cache };
         if very_dear || sets.keep_features(problem) {
             sets.cache.set_rule(Caching::Exhaust);
         }

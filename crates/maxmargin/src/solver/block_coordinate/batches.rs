@@ -13,8 +13,8 @@ mod slot;
 
 use super::crew::Crew;
 use super::{BlockCoordinate, Mode};
+use crate::dual::Pace;
 use crate::dual::has_own_length;
-use crate::dual::{Corner, Pace};
 use crate::error::TrainError;
 use crate::run::Run;
 use crate::run::fits::Fitting;
@@ -122,6 +122,14 @@ impl Batches {
 }
 
 impl BlockCoordinate {
+    /// The size of the next batch, with `rest` visits left in a pass over `n` blocks.
+    pub(super) fn batch_size(&self, n: usize, rest: usize) -> usize {
+        match self.mode {
+            Mode::Simplices(_) => 1,
+            _ => self.batches.next_size(n, rest),
+        }
+    }
+
     /// Visits up to `size` different blocks as one batch. Returns how many.
     pub(super) fn visit_batch(
         &mut self,
@@ -251,18 +259,11 @@ impl BlockCoordinate {
                 run.totals.cache = Some(sets.cache.stats);
             }
             mode => {
-                let gap = slot.gap.unwrap_or_default();
                 if gamma > 0.0 {
                     state.move_block(i, &slot.step, &slot.corner, gamma);
+                    mode.note_step(problem, i, &slot.corner, gamma);
                 }
-                if let Mode::Staged { stage, sets } = mode {
-                    stage.note(i, gap);
-                    let Corner { parts, loss } = &slot.corner;
-                    let is_first = *loss == 0.0 && sets.is_first(problem, i, parts, *loss);
-                    stage.follow(i, gamma, is_first);
-                    sets.cache.stats.misses += 1;
-                    run.totals.cache = Some(sets.cache.stats);
-                }
+                mode.note_gap(run, i, slot.gap.unwrap_or_default());
             }
         }
         run.note_step(gamma, slot.plan.longest);

@@ -1,12 +1,15 @@
 //! Block-coordinate Frank-Wolfe: Algorithm 4 of Lacoste-Julien et al. (2013), with the orders, directions
-//! and the cache of Osokin et al. (2016).
+//! and the cache of Osokin et al. (2016), whose Algorithm 1 is the same with numbered lines.
 //!
 //! A visit picks a block, finds a corner, aims at it, and steps as far as the dual rises. The order, the
 //! direction, the step, the cache and the average are parts that know nothing of each other:
 //!
 //! | file | part |
 //! |---|---|
-//! | `mod.rs` | a pass, and plain visits |
+//! | `mod.rs` | the algorithm: a pass, and plain visits |
+//! | `mode.rs` | what a visit does with its block |
+//! | `method.rs` | how a run begins, is resumed and is checked |
+//! | `pass_end.rs` | when a pass ends early |
 //! | `aim.rs` | the way to the oracle's corner, and a guard against oracles that fail |
 //! | `order.rs`, `sum_tree.rs` | which block comes next |
 //! | `visit_remembering.rs`, `active_set.rs` (`steps.rs`), `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
@@ -41,8 +44,11 @@ mod gap_steps;
 mod joint_cg;
 mod kinds;
 mod memory_rounds;
+mod method;
+mod mode;
 mod moved;
 pub(crate) mod order;
+mod pass_end;
 mod simplex;
 mod staged;
 mod sum_tree;
@@ -50,35 +56,19 @@ mod visit_long;
 mod visit_remembering;
 mod visit_simplex;
 
-use crate::dual::{DualPoint, DualState, Pace, has_own_length};
+use crate::dual::Pace;
 use crate::error::TrainError;
-use crate::observe::Status;
-use crate::problem::bounds::bounds_in_force;
-use crate::run::bytes::to_bytes;
+use crate::run::Run;
 use crate::run::drive::PassEnd;
-use crate::run::fits::{Fits, Fitting};
-use crate::run::session::{Checked, Method, restored};
-use crate::run::{Check, Run};
-use crate::settings::{Average, Caching, Direction, Order, Solver};
 use crate::util::rng::Rng;
 use accuracies::Accuracies;
-use active_set::ActiveSets;
 use aim::{aim_at_corner, note_curvature};
 use average::Averager;
 use batches::Batches;
-use corner_cache::Cache;
 use gap_steps::GapSteps;
-use joint_cg::JointCg;
 use memory_rounds::MemoryRounds;
+use mode::Mode;
 use order::Picker;
-use staged::PlainStage;
-
-/// Known gaps that sum to this share of the tolerance are worth an exact pass. They are a little out of
-/// date, so they have to be smaller than the tolerance asks for.
-const PROMISING_SHARE_OF_TOLERANCE: f64 = 0.8;
-
-/// A step this close to 1 goes all the way, up to rounding.
-const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 
 /// The state of the block-coordinate method from visit to visit.
 #[derive(Debug)]
@@ -94,175 +84,12 @@ pub(crate) struct BlockCoordinate {
     gap_steps: Option<GapSteps>,
 }
 
-/// What a visit does with its block.
-#[derive(Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Mode {
-    /// Calls the oracle and steps towards its corner.
-    Plain,
-    /// The first stage of the direction `staged`: as `Plain`, while the active sets wait for the second.
-    Staged { stage: PlainStage, sets: ActiveSets },
-    /// Steps between the corners that the block remembers, and calls the oracle if these promise little.
-    Remembering(ActiveSets),
-    /// Goes straight to the best point of a block that is a simplex. Without bounds on weights, all
-    /// blocks also move together after each sweep.
-    Simplices(Option<JointCg>),
-}
-
+/// The algorithm. The numbers are those of the lines of Algorithm 1 of 2016.
 impl BlockCoordinate {
-    pub(crate) fn new(run: &Run<'_, '_>) -> Self {
-        // What visits do with their blocks.
-        let (s, n, problem) = (&run.settings, run.examples(), run.problem);
-        let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
-        let knows_optima = corrects && s.cache == Caching::Off && problem.simplices().is_some();
-        let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
-        // A warm start has its plain steps behind it.
-        let from_zero = run.state.norm_sq == 0.0;
-        let sets = |waits: bool| {
-            let (cache, blocks) = (Cache::new(s, n), &run.state.blocks);
-            let mut sets = match waits {
-                true => ActiveSets::waiting(problem, blocks, cache),
-                false => ActiveSets::new(problem, blocks, cache),
-            };
-            if let Some(gaps) = &run.block_gaps {
-                sets.cache.note_exact(gaps.iter().copied());
-            }
-            sets
-        };
-        let mode = match () {
-            () if knows_optima => {
-                // With bounds the dual is not a quadratic any more.
-                Mode::Simplices(bounds_in_force(problem).is_none().then(JointCg::default))
-            }
-            () if s.direction == Direction::Staged && from_zero => {
-                Mode::Staged { stage: PlainStage::new(n), sets: sets(true) }
-            }
-            () if remembers => Mode::Remembering(sets(false)),
-            () => Mode::Plain,
-        };
-        // The order. It knows the block gaps already if the run has them from elsewhere.
-        let order = if matches!(mode, Mode::Staged { .. }) { Order::Permutation } else { s.order };
-        let mut picker = Picker::new(order, n, s.gap_power);
-        if let Some(gaps) = &run.block_gaps {
-            picker.refresh(gaps.iter().copied());
-        }
-        let averager = (s.average != Average::None).then(|| Averager::new(n, s.average));
-        let batches = Batches::new(s.batch_size(), has_own_length(problem));
-        Self {
-            picker,
-            rng: Rng::new(s.seed),
-            averager,
-            mode,
-            batches,
-            memory: MemoryRounds::new(s, problem),
-            accuracies: Accuracies::new(s, n),
-            gap_steps: s.gap_steps.then(GapSteps::default),
-        }
-    }
-
-    pub(crate) fn resume(run: &Run<'_, '_>, saved: &[u8]) -> Result<Self, TrainError> {
-        restored(run, saved)
-    }
-}
-
-impl Fits for BlockCoordinate {
-    fn fits(&self, to: &Fitting<'_>) -> bool {
-        let mode = match &self.mode {
-            Mode::Plain => true,
-            Mode::Staged { stage, sets } => stage.fits(to) && sets.fits_or_waits(to),
-            Mode::Remembering(sets) => sets.fits(to),
-            Mode::Simplices(joint) => {
-                let is_free = bounds_in_force(to.problem).is_none();
-                to.problem.simplices().is_some()
-                    && joint.as_ref().is_none_or(|joint| is_free && joint.fits(to))
-            }
-        };
-        let averager = self.averager.as_ref().is_none_or(|averager| averager.fits(to));
-        mode && averager
-            && self.picker.fits(to.n)
-            && self.batches.fits(to)
-            && self.memory.fits(to)
-            && self.accuracies.fits(to)
-    }
-}
-
-impl<'p> Method<'p> for BlockCoordinate {
-    fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError> {
-        // The next check reads all blocks again.
-        run.readings = Default::default();
-        if let Some(steps) = &mut self.gap_steps
-            && !steps.take(run)?
-        {
-            let status = run.limit().unwrap_or(Status::Interrupted);
-            return Ok(PassEnd::Limit { status, visits: done });
-        }
-        let (dual, begin) = (run.state.dual, run.seconds().0);
-        let end = self.visit_blocks(run, done)?;
-        if matches!(end, PassEnd::Limit { .. }) {
-            return Ok(end);
-        }
-        if let Mode::Remembering(sets) = &mut self.mode {
-            let (gained, now) = (run.state.dual - dual, run.seconds().0);
-            sets.cache.choose_turn(gained / (now - begin).max(f64::MIN_POSITIVE));
-        }
-        if end == PassEnd::Trusted {
-            run.trust(self.picker.known_gaps().unwrap_or_default());
-        } else if run.settings.solver == Solver::Auto && run.choice.is_none() {
-            self.decide_auto(run);
-        } else if self.batches.wait() {
-            self.batches.begin();
-        }
-        Ok(end)
-    }
-
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
-        if self.averager.is_none() {
-            return Ok(self.check_iterate(run)?.map(|check| (check, None)));
-        }
-        let remembers = matches!(self.mode, Mode::Remembering(_) | Mode::Staged { .. });
-        let drift = match self.picker.follows_gaps() || remembers {
-            true => match self.check_iterate(run)? {
-                Some(check) => check.drift,
-                None => {
-                    run.forget_readings();
-                    return Ok(None);
-                }
-            },
-            false => {
-                let drift = run.rebuild();
-                run.note_bound();
-                Some(drift)
-            }
-        };
-        let checked = run.check_other(self.average(run), None)?;
-        Ok(checked.map(|(check, average)| (Check { drift, ..check }, Some(average))))
-    }
-
-    fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {
-        Ok(self.averager.is_some().then(|| run.state_at(self.average(run))))
-    }
-
-    fn save(&self) -> Vec<u8> {
-        to_bytes(self)
-    }
-}
-
-impl BlockCoordinate {
-    /// The average of the iterates, or the iterate itself without averaging.
-    fn average(&self, run: &Run<'_, '_>) -> DualPoint {
-        let blocks = &run.state.blocks;
-        match &self.averager {
-            Some(averager) => averager.point(run.totals.visits, blocks),
-            None => DualPoint { blocks: blocks.clone() },
-        }
-    }
-
-    /// Makes n visits, of which `done` are done already, unless something ends the pass early.
+    /// A pass: n visits, of which `done` are done already, unless something ends it early.
     fn visit_blocks(&mut self, run: &mut Run<'_, '_>, done: usize) -> Result<PassEnd, TrainError> {
-        let (n, averaging) = (run.examples(), self.averager.is_some());
-        // Block gaps belong to the iterate and say nothing about an average.
-        let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE };
-        let mut visits = done;
+        let (n, mut visits) = (run.examples(), done);
+        //                                                  for k := 0, 1, …                (line 2)
         loop {
             if let Some(status) = run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
@@ -273,47 +100,40 @@ impl BlockCoordinate {
             if visits >= n {
                 break;
             }
-            if self.batches.may_begin_after(visits) {
-                self.begin_batches_early(run);
-            }
-            let size = self.batch_size(n, n - visits);
-            run.totals.passes += u64::from(visits == 0);
-
-            // Visit a batch of blocks, or a single one.
-            visits += match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
-                0 if self.visit_one(run)? => 1,
+            match self.visit_next(run, visits)? {
                 0 => return Ok(PassEnd::Early),
-                visits => visits,
-            };
-
-            // Stop if the gaps that the visits have seen are small enough.
-            let known = self.picker.known_gap();
-            let tolerance = run.settings.tolerance_at(run.state.dual);
-            if run.trusting && known.is_some_and(|gap| gap <= tolerance) {
-                return Ok(PassEnd::Trusted);
+                made => visits += made,
             }
-            if known.is_some_and(|gap| gap < promising * tolerance) {
-                return Ok(PassEnd::Early);
+            let known_gap = self.picker.known_gap();
+            if let Some(end) = self.end_within_pass(run, known_gap) {
+                return Ok(end);
             }
             if self.picker.ends_sweep(n, visits) {
-                self.joint_step(run, known);
+                self.joint_step(run, known_gap);
             }
             self.begin_memory_round(run, visits);
         }
-        self.batches.adapt();
-        let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
-        // Plain steps reduce all gaps from pass to pass, so the known gaps tend to be too large.
-        let tolerance = run.settings.tolerance_at(run.state.dual);
-        let early = !averaging && stage.known_gap() < tolerance;
-        if stage.is_done(run.totals.passes, tolerance) {
-            self.switch_to_corrective(run);
+        Ok(self.end_of_full_pass(run))
+    }
+
+    /// Makes the next visit of a pass after `visits` others, or a batch of visits. Returns how many: none if no block
+    /// is known to have a gap.
+    fn visit_next(&mut self, run: &mut Run<'_, '_>, visits: usize) -> Result<usize, TrainError> {
+        if self.batches.may_begin_after(visits) {
+            self.begin_batches_early(run);
         }
-        Ok(if early { PassEnd::Early } else { PassEnd::Full })
+        let n = run.examples();
+        let size = self.batch_size(n, n - visits);
+        run.totals.passes += u64::from(visits == 0);
+        match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
+            0 => self.visit_one(run).map(usize::from),
+            made => Ok(made),
+        }
     }
 
     /// Visits one block, unless no block is known to have a gap.
     fn visit_one(&mut self, run: &mut Run<'_, '_>) -> Result<bool, TrainError> {
-        // Pick a block: uniformly, in turn, or by its gap                      (2016, Alg. 2).
+        // Pick i: uniformly, in turn, or by its gap              (line 3; with gaps, Alg. 2, line 4).
         let next = self.picker.next(&mut self.rng);
         // If the iterate has converged, the average still moves towards it with every visit.
         let averaging = self.averager.is_some();
@@ -321,42 +141,32 @@ impl BlockCoordinate {
         let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(false) };
         self.prefetch_next(run);
         match self.mode {
+            Mode::Plain | Mode::Staged { .. } if self.takes_pieces(run, i) => {
+                self.visit_long(run, i)?;
+            }
             Mode::Plain | Mode::Staged { .. } => self.visit(run, i)?,
-            Mode::Remembering(_) => self.visit_remembering(run, i)?,
+            Mode::Remembering(_) => self.visit_remembering(run, i)?, // Alg. 3, 4 and 5
             Mode::Simplices(_) => self.visit_simplex(run, i)?,
         }
         Ok(true)
     }
 
-    /// The size of the next batch, with `rest` visits left in a pass over `n` blocks.
-    fn batch_size(&self, n: usize, rest: usize) -> usize {
-        match self.mode {
-            Mode::Simplices(_) => 1,
-            _ => self.batches.next_size(n, rest),
-        }
-    }
-
-    /// One visit, as in Algorithm 4 of 2013.
+    /// One plain visit.
     fn visit(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<(), TrainError> {
-        if self.takes_pieces(run, i) {
-            return self.visit_long(run, i);
-        }
         let (problem, k) = (run.problem, run.totals.visits);
         run.totals.visits += 1;
-        self.accuracies.call(run, i, k); //             y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
+        // y* := argmax Hᵢ(y; w), and with it wₛ and ℓₛ                                 (lines 4, 5).
+        self.accuracies.call(run, i, k);
         note_curvature(&mut self.picker, run, i);
+        // gᵢ := λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ                                                    (line 6).
         let (state, scratch) = run.state_and_scratch();
-        let (slope, has_failed) = aim_at_corner(problem, state, scratch, i)?;
-        //                                              gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
-        let has_failed = has_failed && !self.accuracies.allow_less();
-        run.totals.oracle_failures += u64::from(has_failed);
-        self.picker.update(i, slope); //                gap sampling                 (2016, Alg. 2)
-        if let Mode::Staged { stage, sets } = &mut self.mode {
-            stage.note(i, slope);
-            sets.cache.stats.misses += 1;
-            run.totals.cache = Some(sets.cache.stats);
-        }
-        self.step(run, i, slope, k)?; //                γ, then wᵢ, ℓᵢ, w and ℓ        (lines 6 to 9)
+        let (gap, has_failed) = aim_at_corner(problem, state, scratch, i)?;
+        run.totals.oracle_failures += u64::from(has_failed && !self.accuracies.allow_less());
+        // The order learns the gap                                                 (Alg. 2, line 8).
+        self.picker.update(i, gap);
+        self.mode.note_gap(run, i, gap);
+        // γ, and then wᵢ, ℓᵢ, w and ℓ                                                 (lines 7 to 11).
+        self.step(run, i, gap, k)?;
         run.state_and_scratch().1.forget_if_long();
         Ok(())
     }
@@ -373,79 +183,23 @@ impl BlockCoordinate {
         let problem = run.problem;
         let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
         let (state, scratch) = run.state_and_scratch();
-        let (step, worker) = (&scratch.step, &mut *scratch.worker);
-        // γ = gᵢ / λ‖wᵢ − wₛ‖², clipped to what is open                          (2013, line 6).
-        let stride = state.stride(i, &step.parts, slope, step.longest, pace, worker);
-        let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
-        if matches!(self.mode, Mode::Simplices(_)) && stride.gamma > ALL_THE_WAY {
-            stride.gamma = 1.0;
-        }
+        let (way, worker) = (&scratch.step, &mut *scratch.worker);
+        let longest = way.longest;
+        // γ := gᵢ / λ‖wᵢ − wₛ‖², clipped to what is open                                   (line 7).
+        let stride = state.stride(i, &way.parts, slope, longest, pace, worker);
+        let stride = self.mode.rounded(stride.ok_or(TrainError::NotFinite { example: i })?);
         if stride.gamma > 0.0 {
-            // w̄ takes in what the block was until now                    (2013, Section 5, averaging).
+            // w̄ takes in what the block was until now             (2013, Alg. 4, the optional line).
             if let Some(averager) = &mut self.averager {
                 averager.before_change(i, k + 1, &state.blocks[i]);
             }
-            // wᵢ ← (1 − γ)wᵢ + γwₛ, and w and D follow                             (2013, lines 7 to 9).
-            state.move_block(i, step, &scratch.corner, stride.gamma);
-            state.follow(i, &step.parts, stride);
-            if let Mode::Staged { stage, sets } = &mut self.mode {
-                let corner = &scratch.corner;
-                // Runs usually begin at the truth, so corners with a loss need no comparison.
-                let is_first =
-                    corner.loss == 0.0 && sets.is_first(problem, i, &corner.parts, corner.loss);
-                stage.follow(i, stride.gamma, is_first);
-            }
+            // wᵢ := (1 − γ)wᵢ + γwₛ, and ℓᵢ likewise                                   (lines 8, 9).
+            state.move_block(i, way, &scratch.corner, stride.gamma);
+            // w and ℓ follow: here w and the dual value D                            (lines 10, 11).
+            state.follow(i, &way.parts, stride);
+            self.mode.note_step(problem, i, &scratch.corner, stride.gamma);
         }
-        let longest = step.longest;
         run.note_step(stride.gamma, longest);
         Ok(())
-    }
-
-    /// Prefetches the next block, if the order knows it.
-    fn prefetch_next(&self, run: &Run<'_, '_>) {
-        let Some(next) = self.picker.peek() else { return };
-        match &self.mode {
-            Mode::Remembering(sets) => sets.prefetch(run.problem, next),
-            _ => run.state.prefetch(next),
-        }
-    }
-
-    /// Ends the first stage of the direction `staged`, if it is still under way.
-    fn switch_to_corrective(&mut self, run: &Run<'_, '_>) {
-        self.mode = match std::mem::replace(&mut self.mode, Mode::Plain) {
-            Mode::Staged { stage, mut sets } => {
-                sets.start_from(run.problem, &run.state.blocks, stage.left());
-                let gaps = || stage.gaps().iter().copied();
-                sets.cache.note_exact(gaps());
-                let s = &run.settings;
-                self.picker = Picker::new(s.order, run.examples(), s.gap_power);
-                self.picker.refresh(gaps());
-                Mode::Remembering(sets)
-            }
-            other => other,
-        };
-    }
-
-    /// The exact gap of the iterate. The order and the cache learn the block gaps from it.
-    fn check_iterate(&mut self, run: &mut Run<'_, '_>) -> Result<Option<Check>, TrainError> {
-        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
-            sets.refresh_all(run.problem, &mut run.state.blocks);
-        }
-        run.estimate(self.picker.known_gap());
-        run.keeps_corners = self.uses_exact_corners();
-        let Some(check) = run.check()? else { return Ok(None) };
-        let gaps = || run.readings.gaps().iter().copied();
-        self.picker.refresh(gaps());
-        if let Some(steps) = &mut self.gap_steps {
-            steps.note_pass();
-        }
-        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
-            sets.cache.note_exact(gaps());
-        }
-        self.learn_exact_corners(run);
-        if let (Mode::Remembering(sets), true) = (&mut self.mode, run.settings.diagnose) {
-            run.pairwise_gap = Some(check.certificate.gap + sets.away_gap(run));
-        }
-        Ok(Some(check))
     }
 }

@@ -9,7 +9,7 @@ use crate::run::Run;
 impl BlockCoordinate {
     /// Writes the points that the visits have reached into the blocks of the state.
     pub(crate) fn write_blocks(&mut self, run: &mut Run<'_, '_>) {
-        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
+        if let Some(sets) = self.mode.sets() {
             sets.refresh_all(run.problem, &mut run.state.blocks);
         }
     }
@@ -56,7 +56,7 @@ impl BlockCoordinate {
     /// Learns the gaps of all blocks from an exact pass.
     pub(crate) fn note_gaps(&mut self, gaps: &[f64]) {
         self.picker.refresh(gaps.iter().copied());
-        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
+        if let Some(sets) = self.mode.sets() {
             sets.cache.note_exact(gaps.iter().copied());
         }
     }

@@ -56,6 +56,13 @@ impl SumTree {
         }
     }
 
+    /// Sets a leaf to a number ≥ 0, and returns what it was.
+    pub(crate) fn replace(&mut self, i: usize, value: f64) -> f64 {
+        let old = self.nodes[self.leaves + i];
+        self.set(i, value);
+        old
+    }
+
     /// Sets all leaves.
     pub(crate) fn set_all(&mut self, values: impl Iterator<Item = f64>) {
         for (leaf, value) in self.nodes[self.leaves..].iter_mut().zip(values) {

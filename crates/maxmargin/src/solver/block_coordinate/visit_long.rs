@@ -32,11 +32,7 @@ impl BlockCoordinate {
         }
         run.totals.oracle_failures += u64::from(has_failed);
         self.picker.update(i, to.slope);
-        if let Mode::Staged { stage, sets } = &mut self.mode {
-            stage.note(i, to.slope);
-            sets.cache.stats.misses += 1;
-            run.totals.cache = Some(sets.cache.stats);
-        }
+        self.mode.note_gap(run, i, to.slope);
         let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
         let (state, scratch) = run.state_and_scratch();
         let stride = state.long_stride(i, to, pace, scratch);

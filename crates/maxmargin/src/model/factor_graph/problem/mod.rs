@@ -18,9 +18,10 @@ use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::model::InputError;
 use crate::problem::bounds::Bounds;
+use crate::problem::parts::parts_of_psi;
 use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Abilities, Parts as _, Problem, Truths};
+use crate::problem::{Abilities, Problem, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -332,12 +333,7 @@ impl Problem for FactorGraph {
     }
 
     fn psi(&self, i: usize, y: &Labelling, psi: &mut SparseVec) {
-        let (mut truth, mut other, mut difference) =
-            (SparseVec::new(), SparseVec::new(), SparseVec::new());
-        self.truth_parts(i, &mut truth);
-        self.parts(i, y, &mut other);
-        difference.assign_difference(&truth, &other);
-        self.scatter_into(i, 1.0, &difference, psi);
+        self.scatter_into(i, 1.0, &parts_of_psi(self, i, y), psi);
     }
 
     fn weight(&self, i: usize) -> f64 {

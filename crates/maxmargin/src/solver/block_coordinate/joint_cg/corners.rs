@@ -72,7 +72,8 @@ impl Corners for SimplexCorners<'_, '_> {
         masses: &mut Vec<f64>,
     ) -> f64 {
         let mut rest = 1.0;
-        for (part, mass) in block.parts.iter().filter(|(_, mass)| *mass > 0.0) {
+        let point = block.parts.read(&mut self.scratch.0);
+        for &(part, mass) in point.entries().iter().filter(|(_, mass)| *mass > 0.0) {
             numbers.push(part as u32);
             masses.push(mass);
             rest -= mass;
@@ -118,16 +119,18 @@ impl Corners for SimplexCorners<'_, '_> {
         numbers: &[u32],
         masses: impl Iterator<Item = f64>,
     ) {
-        let (point, bytes) = &mut self.scratch;
-        point.clear();
-        block.loss = 0.0;
-        for (&part, mass) in numbers.iter().zip(masses) {
-            if part != NO_PART && mass > LEAST_MASS {
-                point.push(u64::from(part), mass);
-                block.loss += mass * self.simplices.loss(i, u64::from(part));
+        let Self { simplices, scratch, .. } = self;
+        let Block { parts, loss } = block;
+        *loss = 0.0;
+        parts.rewrite(scratch, |point| {
+            point.clear();
+            for (&part, mass) in numbers.iter().zip(masses) {
+                if part != NO_PART && mass > LEAST_MASS {
+                    point.push(u64::from(part), mass);
+                    *loss += mass * simplices.loss(i, u64::from(part));
+                }
             }
-        }
-        block.parts.pack(point, bytes);
+        });
     }
 
     fn before_change(&mut self, i: usize, block: &mut Block) {
