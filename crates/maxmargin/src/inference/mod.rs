@@ -21,6 +21,8 @@ pub(crate) mod max_product;
 pub(crate) mod max_sum;
 pub(crate) mod message_bound;
 pub(crate) mod n_best;
+pub(crate) mod pattern_flow;
+pub(crate) mod patterns;
 pub(crate) mod roof_duality;
 pub(crate) mod subsets;
 pub(crate) mod sum_product;
