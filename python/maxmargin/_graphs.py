@@ -409,9 +409,7 @@ def number_patterns(factor: dict[str, Any], variables: Any) -> dict[str, Any]:
             raise ValueError(
                 f"pattern {at} has {len(pattern)} states, but the factor has {len(names)} variables"
             )
-        rows.append(
-            [number_state(state, own) for state, own in zip(pattern, names, strict=True)]
-        )
+        rows.append([number_state(state, own) for state, own in zip(pattern, names, strict=True)])
     return {**factor, "patterns": rows}
 
 
