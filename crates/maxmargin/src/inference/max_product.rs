@@ -6,7 +6,7 @@
 //! the answer.
 
 use super::local_search::LocalSearch;
-use super::patterns::PatternScratch;
+use super::pattern_search::PatternScratch;
 use super::topology::{Topology, argmax};
 
 /// The largest number of rounds of messages.

@@ -4,7 +4,8 @@
 //! from the roots back, every factor looks up the joint state that reached this score. Each score is read
 //! once, also for factors over many variables.
 
-use super::patterns::{PatternScratch, Patterns};
+use super::pattern_search::PatternScratch;
+use super::patterns::Patterns;
 use super::topology::{Topology, argmax};
 
 /// Runs max-sum. It reuses its memory.

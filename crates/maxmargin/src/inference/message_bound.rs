@@ -16,7 +16,7 @@
 //! bound, but take minutes where this takes as long as some rounds of max-product, and comes close.
 
 use super::local_polytope::dual_bound;
-use super::patterns::PatternScratch;
+use super::pattern_search::PatternScratch;
 use super::topology::Topology;
 
 /// The largest number of sweeps over all factors.

@@ -5,7 +5,8 @@
 //! through the sets of patterns that fit ([`Patterns::maximise`]).
 
 use super::layout::{Block, Layout, Side};
-use crate::inference::patterns::{PatternScratch, Patterns};
+use crate::inference::pattern_search::PatternScratch;
+use crate::inference::patterns::Patterns;
 use crate::problem::sparse::SparseVec;
 
 /// What a block of patterns has besides a block of joint states. Its parts are its patterns, and then the states of its

@@ -1,7 +1,7 @@
 //! The implementation of [`Problem`] for soft problems.
 
 use super::{SoftGraph, SoftWorkspace};
-use crate::inference::patterns::PatternScratch;
+use crate::inference::pattern_search::PatternScratch;
 use crate::inference::topology::argmax;
 use crate::model::soft::layout::Block;
 use crate::problem::bounds::Bounds;

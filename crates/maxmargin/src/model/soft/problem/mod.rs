@@ -12,7 +12,7 @@ use super::joint::Joint;
 use super::layout::{Block, Layout};
 use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
-use crate::inference::patterns::PatternScratch;
+use crate::inference::pattern_search::PatternScratch;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, GraphShape, Graphs};
