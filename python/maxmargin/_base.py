@@ -283,6 +283,7 @@ class BaseSVM(PartialFit, Trained, BaseEstimator):
         self.totals_: dict[str, Any] = meta["totals"]
         self.n_iter_ = int(meta["totals"]["passes"])
         self.choice_: dict[str, Any] | None = meta.get("choice")
+        self.theory_: dict[str, float] | None = meta.get("theory")
         found = meta.get("validation")
         self.validation_error_: float | None = found["error"] if found else None
         self.history_ = history_array(columns)

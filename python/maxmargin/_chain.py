@@ -152,7 +152,11 @@ default="auto"
     certificate_ : Certificate
         Primal, dual and gap.
     history_ : structured ndarray
-        One row for each pass; what was not computed is NaN.
+        One row for each pass; what was not computed is NaN. Where corners are remembered, ``cache_hits`` and so on
+        count how these have done.
+    theory_ : dict or None
+        With ``options={"diagnose": True}``: the constants of the rate theorems. ``history_`` then has the
+        ``bound`` that a theorem gives, if one applies, and the ``pairwise_gap``.
     status_ : str
         Why training ended: ``"converged"``, ``"max-passes"``, ``"patience"``, ``"interrupted"``, …
     lam_curve_ : structured ndarray or None

@@ -41,6 +41,10 @@ class FactorGraphSVM(BaseSVM):
     ``attributes`` (a dictionary, or a list of numbers). States are a number of them, which are then 0, 1, …,
     or a list of labels of any hashable type.
 
+    A factor over many variables may have ``patterns``: lists with a state for each of its variables, or None for
+    any. Its attributes then have a weight for each pattern, and the patterns that fit count: all of them, or the
+    first with ``"counting": "first"``.
+
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
@@ -67,7 +71,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     templates_ : list of str
         The templates.
     weights_ : dict of ndarray
-        The weights by template: attributes × states of the variables.
+        The weights by template: attributes × states of the variables, or × patterns.
     soft_ : dict or None
         After ``training="soft"``: its ``rho`` and ``rho_scale``, the ``hard_objective`` over the LP relaxation
         (an upper bound of its optimum), and the ``violation`` of the constraints.
@@ -92,6 +96,20 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     >>> soft = FactorGraphSVM(lam=0.01, training="soft", rho=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
     >>> sorted(soft.soft_)
     ['hard_objective', 'rho', 'rho_scale', 'violation']
+
+    Twenty variables that like to have the same state, without a table of 2²⁰ scores:
+
+    >>> def crowd(hints):
+    ...     own = [{"template": "one", "variables": [v], "attributes": [x]} for v, x in enumerate(hints)]
+    ...     same = {"template": "same", "variables": list(range(20)), "attributes": {"bias": 1.0},
+    ...             "patterns": [[0] * 20, [1] * 20]}
+    ...     return {"variables": [2] * 20, "factors": [*own, same]}
+    >>> X = [crowd([1.0] * 15 + [-0.5] * 5), crowd([-1.0] * 15 + [0.5] * 5)]
+    >>> crowds = FactorGraphSVM(lam=0.01).fit(X, [[1] * 20, [0] * 20])
+    >>> crowds.weights_["same"].shape
+    (1, 2)
+    >>> [states.tolist() == [1 - i] * 20 for i, states in enumerate(crowds.predict(X))]
+    [True, True]
     """
 
     _kind: ClassVar[str] = "factor-graph"
@@ -375,7 +393,36 @@ def graph_line(
             weight = by_state.get(plain_label(variable.get("truth")), 1.0)
             variable["cost"] = float(variable.get("cost", 1.0)) * weight
         number_states(variable, state_names(given), at)
-    return {"variables": variables, "factors": factors_of(graph)}
+    factors = [number_patterns(own, graph["variables"]) for own in factors_of(graph)]
+    return {"variables": variables, "factors": factors}
+
+
+def number_patterns(factor: dict[str, Any], variables: Any) -> dict[str, Any]:
+    """A factor with numbers in place of the labels of the states of its patterns."""
+    if "patterns" not in factor:
+        return factor
+    names = [state_names(variables[variable]) for variable in factor["variables"]]
+    rows = []
+    for at, pattern in enumerate(factor["patterns"]):
+        pattern = plain_list(pattern)
+        if len(pattern) != len(names):
+            raise ValueError(
+                f"pattern {at} has {len(pattern)} states, but the factor has {len(names)} variables"
+            )
+        rows.append([number_state(state, own) for state, own in zip(pattern, names, strict=True)])
+    return {**factor, "patterns": rows}
+
+
+def number_state(state: Any, names: list[Any] | None) -> int | None:
+    """The number of a state of a pattern; None stands for any state."""
+    if state is None:
+        return None
+    state = plain_label(state)
+    if names is None:
+        return int(state) if isinstance(state, float) and int(state) == state else state
+    if state not in names:
+        raise ValueError(f"a pattern has the state {state!r}; there are {names!r}")
+    return names.index(state)
 
 
 def number_states(variable: dict[str, Any], names: list[Any] | None, at: int) -> None:
@@ -408,7 +455,12 @@ def factors_of(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
             attributes = {str(at): float(value) for at, value in enumerate(attributes)}
         variables = [int(variable) for variable in factor["variables"]]
         named = {"template": str(factor["template"]), "variables": variables}
-        factors.append({**named, "attributes": dict(attributes)})
+        own = {**named, "attributes": dict(attributes)}
+        unknown = set(factor) - {"template", "variables", "attributes", "patterns", "counting"}
+        if unknown:
+            raise ValueError(f"a factor has {min(unknown, key=str)!r}, which is not known")
+        own.update({name: factor[name] for name in ("patterns", "counting") if name in factor})
+        factors.append(own)
     return factors
 
 

@@ -274,6 +274,11 @@ def read_trace(path: PathLike) -> np.ndarray:
     columns = {"passes": plain("pass")} | {name: plain(name) for name in names}
     for name in ("mean", "zero", "full"):
         columns[f"step_{name}"] = column(lambda row, name=name: row["steps"][name])
+    columns |= {name: plain(name) for name in ("bound", "pairwise_gap")}
+    for name in ("hits", "local_hits", "misses", "corners", "active", "drops"):
+        columns[f"cache_{name}"] = column(
+            lambda row, name=name: (row.get("cache") or {}).get(name, np.nan)
+        )
     return history_array(columns)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import maxmargin
 from maxmargin import FactorGraphSVM, MultilabelSVM
 
 
@@ -149,3 +150,82 @@ def test_what_is_wrong_with_a_graph_is_said(rng):
     bad = {"variables": [2], "factors": [{"template": "t", "variables": [4], "attributes": [1]}]}
     with pytest.raises(ValueError, match="variable below 1"):
         FactorGraphSVM().fit([bad], [[0]])
+
+
+def crowd(rng, truth, counting=None):
+    """Variables with hints, and a factor over all of them that looks for three patterns."""
+    n = len(truth)
+    variables = [{"states": ["no", "yes"]}] * n
+    factors = [
+        {
+            "template": "own",
+            "variables": [v],
+            "attributes": [float(state == "yes") - 0.5 + rng.normal(scale=0.5), 1.0],
+        }
+        for v, state in enumerate(truth)
+    ]
+    patterns = [["no"] * n, ["yes"] * n, ["yes"] + [None] * (n - 1)]
+    all_of_them = {"template": "all", "variables": list(range(n)), "attributes": [1.0]}
+    all_of_them["patterns"] = patterns
+    if counting is not None:
+        all_of_them["counting"] = counting
+    return {"variables": variables, "factors": [*factors, all_of_them]}
+
+
+@pytest.mark.parametrize("counting", [None, "all", "first"])
+def test_patterns_are_scored_as_they_say(rng, counting, tmp_path):
+    truths = [["yes"] * 5, ["no"] * 4, ["yes", "no", "yes", "no"], ["no"] * 3]
+    X = [crowd(rng, truth, counting) for truth in truths]
+    model = FactorGraphSVM(lam=0.05, tol=1e-3).fit(X, truths)
+    assert model.certificate_.quality == "exact" and model.verify(X, truths) == []
+    own, patterns = model.weights_["own"], model.weights_["all"]
+    assert own.shape == (2, 2) and patterns.shape == (1, 3)
+
+    def score(graph, states):
+        total = sum(
+            np.dot(factor["attributes"], own[:, states[v]])
+            for v, factor in enumerate(graph["factors"][:-1])
+        )
+        fit = [set(states) == {0}, set(states) == {1}, states[0] == 1]
+        counted = [p for p in range(3) if fit[p]]
+        return total + sum(patterns[0, counted[:1] if counting == "first" else counted])
+
+    def loss(truth, states):
+        return np.mean(
+            [("no", "yes")[state] != own for own, state in zip(truth, states, strict=True)]
+        )
+
+    hinges = []
+    for graph, truth, predicted in zip(X, truths, model.predict(X), strict=True):
+        labellings = list(itertools.product([0, 1], repeat=len(truth)))
+        best = max(labellings, key=lambda states: score(graph, states))
+        assert [("no", "yes")[state] for state in best] == predicted.tolist()
+        right = score(graph, [int(state == "yes") for state in truth])
+        hinges.append(max(loss(truth, y) + score(graph, y) for y in labellings) - right)
+    primal = 0.025 * np.sum(model.coef_**2) + np.mean(hinges)
+    assert primal == pytest.approx(model.certificate_.primal, abs=1e-9)
+
+    # Without cycles soft training comes to the same, and files keep it all.
+    soft = FactorGraphSVM(lam=0.05, tol=1e-3, training="soft", rho_schedule=[1, 0.1, 0.01]).fit(
+        X, truths
+    )
+    assert model.certificate_.dual - 1e-9 <= soft.soft_["hard_objective"] < 1.2 * primal
+    model.save(tmp_path / "crowd.model")
+    again = maxmargin.load(tmp_path / "crowd.model")
+    for a, b in zip(again.predict(X), model.predict(X), strict=True):
+        assert a.tolist() == b.tolist()
+
+
+def test_what_is_wrong_with_patterns_is_said(rng):
+    truth = ["no"] * 3
+    for change, text in [
+        ({"patterns": [["no"] * 2]}, "pattern 0 has 2 states, but the factor has 3 variables"),
+        ({"patterns": [["no", "no", "maybe"]]}, "a pattern has the state 'maybe'"),
+        ({"patterns": [["no"] * 3] * 2}, "patterns 0 and 1 are the same"),
+        ({"counting": "last"}, 'expected "all" or "first"'),
+        ({"pattern": []}, "a factor has 'pattern', which is not known"),
+    ]:
+        graph = crowd(rng, truth)
+        graph["factors"][-1].update(change)
+        with pytest.raises(ValueError, match=text):
+            FactorGraphSVM().fit([graph], [truth])

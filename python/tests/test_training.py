@@ -38,6 +38,30 @@ def test_the_history_has_one_row_a_pass(sequences):
     assert model.totals_["oracle_calls"] == rows["oracle_calls"][-1]
 
 
+def test_a_diagnosis_tells_the_constants_of_the_theorems(sequences):
+    X, y = sequences
+    settings = {"lam": 0.01, "solver": "bcfw", "max_passes": 6, "tol": 0.0}
+    own = {"diagnose": True, "gap_every": 2}
+    plain = ChainSVM(**settings, order="uniform", options=own).fit(X, y)
+    theory = plain.theory_
+    assert theory["curvature"] <= 4 * theory["radius"] ** 2 / 0.01 * (1 + 1e-12)
+    assert 0 < theory["start_gap"] <= theory["largest_loss"]
+    known = plain.history_[~np.isnan(plain.history_["gap"])]
+    assert (np.minimum.accumulate(known["gap"]) <= known["bound"]).all()
+    assert np.isnan(known["cache_hits"]).all()
+
+    pairs = ChainSVM(**settings, order="gap", direction="pairwise", cache="on", options=own).fit(
+        X, y
+    )
+    rows = pairs.history_[~np.isnan(pairs.history_["gap"])]
+    assert (rows["pairwise_gap"] >= rows["gap"]).all() and np.isnan(rows["bound"]).all()
+    assert (rows["cache_active"] <= rows["cache_corners"]).all() and (
+        rows["cache_active"] >= len(X)
+    ).all()
+    assert (rows["cache_local_hits"] <= rows["cache_hits"]).all()
+    assert ChainSVM(**settings).fit(X, y).theory_ is None
+
+
 @pytest.mark.parametrize(
     "parts",
     [

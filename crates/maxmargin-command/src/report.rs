@@ -301,6 +301,7 @@ fn cache(trace: &Trace) -> Option<Plot> {
         .column("seconds", stats().map(|(row, _)| row.seconds))
         .column("hits", hits)
         .column("corners", stats().map(|(_, now)| now.corners as f64))
+        .column("active", stats().map(|(_, now)| now.active as f64))
         .column("megabytes", stats().map(|(_, now)| now.bytes as f64 / 1e6));
     let mut plot = Plot::new("Remembered corners")
         .note("A visit that a remembered corner serves costs no oracle call.")
@@ -312,6 +313,7 @@ fn cache(trace: &Trace) -> Option<Plot> {
     }
     let plot = plot
         .y(YAxis::new("corners", "Corners remembered"))
+        .y(YAxis::new("active", "Corners with mass"))
         .y(YAxis::new("megabytes", "Megabytes they take"));
     Some(plot.series(series))
 }

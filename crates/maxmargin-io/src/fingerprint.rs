@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use maxmargin::model::chain::Sequence;
+use maxmargin::model::factor_graph::{Counting, Patterns};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -181,8 +182,21 @@ impl Fingerprinter {
                 self.text(name);
                 self.number(value.to_bits());
             }
+            if let Some(patterns) = &factor.patterns {
+                self.patterns(patterns);
+            }
         }
         self.hasher.update(&self.bytes);
+    }
+
+    /// Patterns begin with a number that is not the length of a text, which is what may come otherwise.
+    fn patterns(&mut self, patterns: &Patterns) {
+        self.number(u64::MAX);
+        self.number(u64::from(patterns.counting() == Counting::First));
+        self.number(patterns.len() as u64);
+        for state in patterns.rows().iter().flatten() {
+            self.number(state.map_or(u64::MAX, u64::from));
+        }
     }
 
     /// Adds a sequence.

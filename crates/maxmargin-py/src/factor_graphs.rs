@@ -112,10 +112,12 @@ impl FactorGraphData {
         names.templates.intern(NODE);
         names.attributes.push(Names::from_iter(node_attributes));
         names.states.push(vec![states]);
+        names.patterns.push(0);
         for edge_type in &edge_types {
             names.templates.intern(edge_type);
             names.attributes.push(Names::from_iter(edge_attributes.iter().cloned()));
             names.states.push(vec![states, states]);
+            names.patterns.push(0);
         }
         let fingerprinter = Box::new(Fingerprinter::for_factor_graphs());
         let fingerprint = fingerprinter.finish();
@@ -282,6 +284,7 @@ impl FactorGraphData {
             template: self.names.templates.name(template).to_owned(),
             variables: variables.to_vec(),
             attributes: row.iter().map(named).collect(),
+            patterns: None,
         });
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The rows of a run, in Python's terms.
 
 use crate::error::value_error;
+use maxmargin::CacheStats;
 use maxmargin::observe::Record;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use pyo3::types::PyDict;
 type Column = fn(&Record) -> f64;
 
 /// The columns of a history; what is not known is NaN.
-const COLUMNS: [(&str, Column); 16] = [
+const COLUMNS: [(&str, Column); 24] = [
     ("passes", |r| r.pass as f64),
     ("visits", |r| r.visits as f64),
     ("oracle_calls", |r| r.oracle_calls as f64),
@@ -26,7 +27,19 @@ const COLUMNS: [(&str, Column); 16] = [
     ("step_mean", |r| r.steps.mean),
     ("step_zero", |r| r.steps.zero as f64),
     ("step_full", |r| r.steps.full as f64),
+    ("bound", |r| r.bound.unwrap_or(f64::NAN)),
+    ("pairwise_gap", |r| r.pairwise_gap.unwrap_or(f64::NAN)),
+    ("cache_hits", |r| of_cache(r, |cache| cache.hits)),
+    ("cache_local_hits", |r| of_cache(r, |cache| cache.local_hits)),
+    ("cache_misses", |r| of_cache(r, |cache| cache.misses)),
+    ("cache_corners", |r| of_cache(r, |cache| cache.corners)),
+    ("cache_active", |r| of_cache(r, |cache| cache.active)),
+    ("cache_drops", |r| of_cache(r, |cache| cache.drops)),
 ];
+
+fn of_cache(record: &Record, count: fn(&CacheStats) -> u64) -> f64 {
+    record.cache.as_ref().map_or(f64::NAN, |cache| count(cache) as f64)
+}
 
 /// One row as a dictionary.
 pub(crate) fn row<'py>(py: Python<'py>, record: &Record) -> PyResult<Bound<'py, PyDict>> {
@@ -75,6 +88,18 @@ pub(crate) fn records(columns: &Bound<'_, PyDict>) -> PyResult<Vec<Record>> {
         record.primal = known("primal", row);
         record.gap = known("gap", row);
         record.validation = known("validation", row);
+        record.bound = known("bound", row);
+        record.pairwise_gap = known("pairwise_gap", row);
+        record.cache = known("cache_hits", row).map(|hits| {
+            let mut cache = CacheStats::default();
+            cache.hits = hits as u64;
+            cache.local_hits = at("cache_local_hits", row) as u64;
+            cache.misses = at("cache_misses", row) as u64;
+            cache.corners = at("cache_corners", row) as u64;
+            cache.active = at("cache_active", row) as u64;
+            cache.drops = at("cache_drops", row) as u64;
+            cache
+        });
         record
     };
     Ok((0..rows).map(record).collect())

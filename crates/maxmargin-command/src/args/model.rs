@@ -109,6 +109,9 @@ pub struct ModelArgs {
     /// Kinds of each joint of a tree [default: 3]
     #[arg(long, value_parser = at_least_one, value_name = "N")]
     pub(crate) joint_kinds: Option<usize>,
+    /// Give the joints of a tree maps that are read at their parent: kinds are then types of arcs
+    #[arg(long)]
+    pub(crate) arc_maps: bool,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
     #[command(flatten)]

@@ -140,6 +140,7 @@ impl Kind for FactorGraphSpec {
             let named = largest(own, top).into_iter().map(|(at, weight)| {
                 let attribute = model.attributes.name(first + (at / joint) as u32);
                 let place = match template.tie {
+                    Tie::Free if template.patterns > 0 => format!("pattern {}", at % joint),
                     Tie::Free => format!("{:?}", states(&template.states, at % joint)),
                     tie => tie.to_string(),
                 };

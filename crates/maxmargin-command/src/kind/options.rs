@@ -31,6 +31,7 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.links.is_some(), "--links"),
         (args.missing_cost.is_some(), "--missing-cost"),
         (args.joint_kinds.is_some(), "--joint-kinds"),
+        (args.arc_maps, "--arc-maps"),
         (args.kernel.is_given(), "--kernel"),
         (args.soft.is_given(), "--training"),
     ] {

@@ -29,7 +29,7 @@ const KINDS: usize = 3;
 /// Steps of the grid that make a deformation of 1.
 const UNIT: f64 = 8.0;
 
-pub(super) const KNOWN: [&str; 3] = ["--joint-kinds", "--lower", "--upper"];
+pub(super) const KNOWN: [&str; 4] = ["--joint-kinds", "--arc-maps", "--lower", "--upper"];
 
 pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
     check(args, "tree", &KNOWN)?;
@@ -43,6 +43,7 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
         );
     }
     let kinds = PoseKinds::fit(&people, &lsp_parents(), kinds, &simulation);
+    let kinds = kinds.with_arc_maps(args.arc_maps);
     let (shape, loss) = (kinds.shape(UNIT), TreeLoss::default());
     let spec = TreeSpec {
         shape,

@@ -1,12 +1,13 @@
 //! Factor graphs in index form, with the names behind them.
 
-use super::raw::{RawFactor, RawFactorGraph, Wrong};
+use super::raw::{RawFactor, RawFactorGraph, RawVariable, Wrong};
 use super::reader::FactorGraphReader;
 use crate::error::{DataError, quote};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::mapping::LabelRule;
 use crate::names::Names;
 use maxmargin::model::factor_graph::{GraphShape, Graphs, Template, Tie};
+use std::fmt;
 use thiserror::Error;
 
 /// The names of templates and of their attributes, and the states of their variables.
@@ -21,19 +22,52 @@ pub struct FactorGraphNames {
     pub templates: Names,
     /// By template, names of its attributes.
     pub attributes: Vec<Names>,
-    /// By template, the numbers of states of its variables.
+    /// By template, the numbers of states of its variables. Empty for a template of patterns.
     pub states: Vec<Vec<usize>>,
+    /// By template, the number of patterns of its factors, or 0.
+    pub patterns: Vec<usize>,
+}
+
+/// What a template has weights for: the numbers of states of its variables, or a number of patterns.
+#[derive(Debug, Clone, PartialEq)]
+struct Scored {
+    states: Vec<usize>,
+    patterns: usize,
+}
+
+impl Scored {
+    fn of(factor: &RawFactor, variables: &[RawVariable]) -> Self {
+        let states = factor.variables.iter().map(|&v| variables[v as usize].states as usize);
+        match &factor.patterns {
+            Some(patterns) => Self { states: Vec::new(), patterns: patterns.len() },
+            None => Self { states: states.collect(), patterns: 0 },
+        }
+    }
+
+    fn field(&self) -> &'static str {
+        if self.patterns > 0 { "patterns" } else { "variables" }
+    }
+}
+
+impl fmt::Display for Scored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.patterns {
+            0 => write!(f, "variables with {:?} states", self.states),
+            patterns => write!(f, "{patterns} patterns"),
+        }
+    }
 }
 
 impl FactorGraphNames {
     /// The shape of the weights that goes with these names.
     pub fn shape(&self) -> GraphShape {
-        let template = |(states, attributes): (&Vec<usize>, &Names)| Template {
-            states: states.clone(),
-            attributes: attributes.len(),
+        let template = |t: usize| Template {
+            states: self.states[t].clone(),
+            patterns: self.patterns[t],
+            attributes: self.attributes[t].len(),
             tie: Tie::Free,
         };
-        GraphShape { templates: self.states.iter().zip(&self.attributes).map(template).collect() }
+        GraphShape { templates: (0..self.templates.len()).map(template).collect() }
     }
 
     /// The shape of the weights, with joint states that share weights in some templates.
@@ -68,17 +102,21 @@ impl FactorGraphNames {
                 let (template, attribute) = (name.clone(), attribute.to_owned());
                 return Err(TieError::Diagonal { template, number, attribute });
             }
+            if self.patterns[at as usize] > 0 && matches!(tie, Tie::Agree | Tie::Differ) {
+                return Err(TieError::Patterns { template: name.clone(), tie: *tie });
+            }
             shape.templates[at as usize].tie = *tie;
         }
         Ok(shape)
     }
 
     /// Takes in a new template, unless it is known.
-    fn add_template(&mut self, name: &str, states: &[usize]) {
+    fn add_template(&mut self, name: &str, scored: &Scored) {
         if self.templates.get(name).is_none() {
             self.templates.intern(name);
             self.attributes.push(Names::new());
-            self.states.push(states.to_vec());
+            self.states.push(scored.states.clone());
+            self.patterns.push(scored.patterns);
         }
     }
 }
@@ -107,6 +145,17 @@ pub enum TieError {
         number: usize,
         /// The attribute.
         attribute: String,
+    },
+    /// A template of patterns, which have no joint states to compare.
+    #[error(
+        "template {template:?} has patterns, whose weights may be free or diagonal, but not {:?}",
+        tie.name()
+    )]
+    Patterns {
+        /// The template.
+        template: String,
+        /// What it was to be.
+        tie: Tie,
     },
 }
 
@@ -177,9 +226,9 @@ pub fn read_factor_graphs(mut reader: FactorGraphReader) -> Result<FactorGraphDa
     let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
         fingerprinter.add_factor_graph(&raw);
-        let result = add(&mut graphs, &raw, LabelRule::Strict, |at, factor, states, row| {
-            names.add_template(&factor.template, states);
-            let template = known_template(&names, at, factor, states)?;
+        let result = add(&mut graphs, &raw, LabelRule::Strict, |at, factor, scored, row| {
+            names.add_template(&factor.template, scored);
+            let template = known_template(&names, at, factor, scored)?;
             let alphabet = &mut names.attributes[template as usize];
             row.extend(
                 factor.attributes.iter().map(|(name, value)| (alphabet.intern(name), *value)),
@@ -210,8 +259,8 @@ pub fn read_factor_graphs_with(
     let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
         fingerprinter.add_factor_graph(&raw);
-        let result = add(&mut graphs, &raw, rule, |at, factor, states, row| {
-            let template = known_template(names, at, factor, states)?;
+        let result = add(&mut graphs, &raw, rule, |at, factor, scored, row| {
+            let template = known_template(names, at, factor, scored)?;
             let alphabet = &names.attributes[template as usize];
             let known = |(name, value): &(String, f64)| Some((alphabet.get(name)?, *value));
             row.extend(factor.attributes.iter().filter_map(known));
@@ -237,20 +286,23 @@ fn known_template(
     names: &FactorGraphNames,
     at: usize,
     factor: &RawFactor,
-    states: &[usize],
+    scored: &Scored,
 ) -> Result<u32, Wrong> {
     let Some(template) = names.templates.get(&factor.template) else {
         let expected = format!("one of the {} templates of the model", names.templates.len());
         let field = format!("factors[{at}].template");
         return Err(Wrong::new(field, expected, quote(&factor.template)));
     };
-    let expected = &names.states[template as usize];
-    if expected != states {
-        let name = quote(&factor.template);
-        let expected =
-            format!("variables with {expected:?} states, as template {name} has elsewhere");
-        let field = format!("factors[{at}].variables");
-        return Err(Wrong::new(field, expected, format!("{states:?}")));
+    let (own, name) = (template as usize, quote(&factor.template));
+    let expected = Scored { states: names.states[own].clone(), patterns: names.patterns[own] };
+    if expected != *scored {
+        let field = format!("factors[{at}].{}", scored.field());
+        let expected = format!("{expected}, as template {name} has elsewhere");
+        let found = match scored.patterns {
+            0 => format!("{:?}", scored.states),
+            patterns => patterns.to_string(),
+        };
+        return Err(Wrong::new(field, expected, found));
     }
     Ok(template)
 }
@@ -260,7 +312,7 @@ fn add(
     to: &mut Graphs,
     raw: &RawFactorGraph,
     rule: LabelRule,
-    mut look_up: impl FnMut(usize, &RawFactor, &[usize], &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
+    mut look_up: impl FnMut(usize, &RawFactor, &Scored, &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
 ) -> Result<(), Wrong> {
     // The reader has checked all that a graph can be refused for.
     let refused =
@@ -276,14 +328,17 @@ fn add(
         };
         to.push_weighted_variable(variable.states, truth, variable.cost).map_err(refused)?;
     }
-    let (mut row, mut states) = (Vec::new(), Vec::new());
+    let mut row = Vec::new();
     for (at, factor) in raw.factors.iter().enumerate() {
         row.clear();
-        states.clear();
-        let own = factor.variables.iter().map(|&v| raw.variables[v as usize].states as usize);
-        states.extend(own);
-        let template = look_up(at, factor, &states, &mut row)?;
-        to.push_factor(template, &factor.variables, row.iter().copied()).map_err(refused)?;
+        let scored = Scored::of(factor, &raw.variables);
+        let template = look_up(at, factor, &scored, &mut row)?;
+        let (variables, attributes) = (&factor.variables, row.iter().copied());
+        let added = match &factor.patterns {
+            None => to.push_factor(template, variables, attributes),
+            Some(patterns) => to.push_pattern_factor(template, variables, patterns, attributes),
+        };
+        added.map_err(refused)?;
     }
     to.end_graph(raw.weight).map_err(refused)
 }

@@ -1,6 +1,7 @@
 //! A factor graph in name form.
 
 use crate::error::quote;
+use maxmargin::model::factor_graph::Patterns;
 
 /// A factor graph as it stands in a file: templates and attributes are names.
 ///
@@ -13,6 +14,7 @@ use crate::error::quote;
 ///     template: "pixel".into(),
 ///     variables: vec![0],
 ///     attributes: vec![("brightness".into(), 0.7)],
+///     patterns: None,
 /// });
 /// assert_eq!(graph.weight, 1.0);
 /// ```
@@ -52,6 +54,8 @@ pub struct RawFactor {
     pub variables: Vec<u32>,
     /// Its attributes with their values, no two of one name.
     pub attributes: Vec<(String, f64)>,
+    /// Its patterns, if it is given by some instead of a table.
+    pub patterns: Option<Patterns>,
 }
 
 /// Something in a graph that is not as it has to be.
@@ -99,14 +103,14 @@ impl RawFactorGraph {
             }
         }
         for (c, factor) in self.factors.iter().enumerate() {
-            factor.check(c, self.variables.len())?;
+            factor.check(c, &self.variables)?;
         }
         Ok(())
     }
 }
 
 impl RawFactor {
-    fn check(&self, at: usize, variables: usize) -> Result<(), Wrong> {
+    fn check(&self, at: usize, variables: &[RawVariable]) -> Result<(), Wrong> {
         let field = |field: String| format!("factors[{at}].{field}");
         if self.variables.is_empty() {
             return Err(Wrong::new(field("variables".into()), "at least one variable", "none"));
@@ -115,11 +119,19 @@ impl RawFactor {
             let wrong = |expected: String| {
                 Err(Wrong::new(field(format!("variables[{slot}]")), expected, v.to_string()))
             };
-            if v as usize >= variables {
-                return wrong(format!("a variable below {variables}"));
+            if v as usize >= variables.len() {
+                return wrong(format!("a variable below {}", variables.len()));
             }
             if self.variables[..slot].contains(&v) {
                 return wrong("each variable once".into());
+            }
+        }
+        if let Some(patterns) = &self.patterns {
+            let states = self.variables.iter().map(|&v| variables[v as usize].states);
+            let states: Vec<usize> = states.map(|states| states as usize).collect();
+            if !patterns.fits(&states) {
+                let expected = format!("patterns for variables with {states:?} states");
+                return Err(Wrong::new(field("patterns".into()), expected, "others"));
             }
         }
         let mut names = std::collections::HashSet::new();

@@ -4,6 +4,8 @@ use super::json::Json;
 use super::raw::{RawFactor, RawFactorGraph, RawVariable, Wrong};
 use crate::error::{DataError, quote};
 use crate::lines::Lines;
+use maxmargin::model::factor_graph::{Counting, Patterns};
+use std::collections::HashMap;
 
 /// Reads factor graphs from JSON lines: one object per line and graph.
 ///
@@ -15,7 +17,7 @@ use crate::lines::Lines;
 /// ```
 ///
 /// (on one line). `truth`, `cost` and `weight` may be left out: the truth is then not known, cost and
-/// weight are 1. Blank lines are skipped. Fields that are not known are refused, and so are those
+/// weight are 1. A factor may have `patterns` instead of a table. Blank lines are skipped. Fields that are not known are refused, and so are those
 /// that come twice. The whole format is described in `docs/reference/factor-graph-format.md`.
 ///
 /// ```
@@ -32,12 +34,44 @@ use crate::lines::Lines;
 #[derive(Debug)]
 pub struct FactorGraphReader {
     lines: Lines,
+    known: KnownPatterns,
+}
+
+/// The states of pattern rows, and those of the variables.
+type Rows = (Vec<usize>, Vec<Vec<Option<u32>>>, bool);
+
+/// Patterns that came before: many factors have the same ones, and share their memory.
+#[derive(Debug, Default)]
+struct KnownPatterns(HashMap<Rows, Patterns>);
+
+/// So many patterns are remembered.
+const MOST_KNOWN: usize = 4096;
+
+impl KnownPatterns {
+    fn get(
+        &mut self,
+        states: Vec<usize>,
+        rows: Vec<Vec<Option<u32>>>,
+        counting: Counting,
+    ) -> Result<Patterns, String> {
+        let key = (states, rows, counting == Counting::First);
+        if let Some(known) = self.0.get(&key) {
+            return Ok(known.clone());
+        }
+        let patterns =
+            Patterns::new(&key.0, &key.1, counting).map_err(|error| error.to_string())?;
+        if self.0.len() >= MOST_KNOWN {
+            self.0.clear();
+        }
+        self.0.insert(key, patterns.clone());
+        Ok(patterns)
+    }
 }
 
 impl FactorGraphReader {
     /// A reader of the rest of `lines`.
     pub fn new(lines: Lines) -> Self {
-        Self { lines }
+        Self { lines, known: KnownPatterns::default() }
     }
 
     /// The input as messages name it.
@@ -70,7 +104,8 @@ impl FactorGraphReader {
                 continue;
             }
             let json: Json = serde_json::from_str(line).map_err(|error| self.syntax(&error))?;
-            let graph = graph(json).and_then(|graph| graph.check().map(|()| graph));
+            let graph = graph(json, &mut self.known);
+            let graph = graph.and_then(|graph| graph.check().map(|()| graph));
             *into = graph.map_err(|wrong| self.wrong(wrong))?;
             return Ok(true);
         }
@@ -133,7 +168,7 @@ impl Fields {
     }
 }
 
-fn graph(json: Json) -> Result<RawFactorGraph, Wrong> {
+fn graph(json: Json, known: &mut KnownPatterns) -> Result<RawFactorGraph, Wrong> {
     let mut fields = Fields::new("", "`variables`, `factors` and `weight`", json)?;
     let mut graph = RawFactorGraph::default();
     for (v, item) in list(&mut fields, "variables", "a list of variables")?.into_iter().enumerate()
@@ -141,7 +176,8 @@ fn graph(json: Json) -> Result<RawFactorGraph, Wrong> {
         graph.variables.push(variable(&format!("variables[{v}]"), item)?);
     }
     for (c, item) in list(&mut fields, "factors", "a list of factors")?.into_iter().enumerate() {
-        graph.factors.push(factor(&format!("factors[{c}]"), item)?);
+        let place = format!("factors[{c}]");
+        graph.factors.push(factor(&place, item, &graph.variables, known)?);
     }
     if let Some(weight) = fields.take("weight") {
         graph.weight = real("weight", weight)?;
@@ -166,8 +202,14 @@ fn variable(place: &str, json: Json) -> Result<RawVariable, Wrong> {
     Ok(RawVariable { states, truth, cost })
 }
 
-fn factor(place: &str, json: Json) -> Result<RawFactor, Wrong> {
-    let mut fields = Fields::new(place, "`template`, `variables` and `attributes`", json)?;
+fn factor(
+    place: &str,
+    json: Json,
+    all: &[RawVariable],
+    known: &mut KnownPatterns,
+) -> Result<RawFactor, Wrong> {
+    let names = "`template`, `variables`, `attributes`, `patterns` and `counting`";
+    let mut fields = Fields::new(place, names, json)?;
     let template = match fields.need("template", "the name of a template")? {
         Json::Text(text) => text,
         other => {
@@ -192,8 +234,58 @@ fn factor(place: &str, json: Json) -> Result<RawFactor, Wrong> {
         Ok((name, value))
     };
     let attributes = attributes.into_iter().map(value).collect::<Result<_, Wrong>>()?;
+    let patterns = patterns(&mut fields, &variables, all, known)?;
     fields.end()?;
-    Ok(RawFactor { template, variables, attributes })
+    Ok(RawFactor { template, variables, attributes, patterns })
+}
+
+/// The patterns of a factor over some of all variables, if it has any.
+fn patterns(
+    fields: &mut Fields,
+    variables: &[u32],
+    all: &[RawVariable],
+    known: &mut KnownPatterns,
+) -> Result<Option<Patterns>, Wrong> {
+    let place = fields.name("patterns");
+    let counting = match fields.take("counting") {
+        None => None,
+        Some(Json::Text(name)) if name == "all" => Some(Counting::All),
+        Some(Json::Text(name)) if name == "first" => Some(Counting::First),
+        Some(other) => {
+            let expected = "\"all\" or \"first\"";
+            return Err(Wrong::new(fields.name("counting"), expected, other.describe()));
+        }
+    };
+    let rows = match (fields.take("patterns"), counting) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => {
+            return Err(Wrong::new(place, "patterns, of which `counting` speaks", "nothing"));
+        }
+        (Some(Json::List(rows)), _) => rows.into_iter().enumerate(),
+        (Some(other), _) => return Err(Wrong::new(place, "a list of patterns", other.describe())),
+    };
+    let rows = rows.map(|(p, row)| pattern(&format!("{place}[{p}]"), row));
+    let rows = rows.collect::<Result<Vec<_>, Wrong>>()?;
+    let states = variables.iter().map(|&v| Some(all.get(v as usize)?.states as usize));
+    // A variable that does not exist is refused with the other fields.
+    let Some(states) = states.collect::<Option<Vec<usize>>>() else { return Ok(None) };
+    if states.is_empty() {
+        return Ok(None);
+    }
+    let found = known.get(states, rows, counting.unwrap_or_default());
+    found.map(Some).map_err(|why| Wrong::new(place, "patterns for its variables", why))
+}
+
+/// The states of one pattern; null stands for any state.
+fn pattern(place: &str, json: Json) -> Result<Vec<Option<u32>>, Wrong> {
+    let Json::List(states) = json else {
+        return Err(Wrong::new(place, "a list of states", json.describe()));
+    };
+    let state = |(slot, state): (usize, Json)| match state {
+        Json::Null => Ok(None),
+        state => whole(&format!("{place}[{slot}]"), state).map(Some),
+    };
+    states.into_iter().enumerate().map(state).collect()
 }
 
 fn list(fields: &mut Fields, field: &str, expected: &str) -> Result<Vec<Json>, Wrong> {

@@ -3,6 +3,7 @@ use crate::error::DataError;
 use crate::fingerprint::Fingerprinter;
 use crate::lines::Lines;
 use crate::mapping::LabelRule;
+use maxmargin::model::factor_graph::{Counting, Patterns, Tie};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fs;
@@ -305,11 +306,85 @@ fn any_graph() -> impl Strategy<Value = RawFactorGraph> {
             proptest::sample::subsequence((0..n as u32).collect::<Vec<_>>(), 1..=n).prop_shuffle();
         let attributes = proptest::collection::btree_map(name, number.clone(), 0..4);
         let factor = (name, scope, attributes).prop_map(|(template, variables, attributes)| {
-            RawFactor { template, variables, attributes: attributes.into_iter().collect() }
+            (template, variables, attributes.into_iter().collect::<Vec<_>>())
+        });
+        // A half of all factors have patterns.
+        let states: Vec<u32> = variables.iter().map(|variable| variable.states).collect();
+        let states_of = move |own: &[u32]| own.iter().map(|&v| states[v as usize]).collect();
+        let numbers = vec(vec(any::<Option<u32>>(), n), 0..3);
+        let factor = (factor, numbers, any::<bool>()).prop_map(move |(own, rows, first)| {
+            let (template, variables, attributes) = own;
+            let patterns = any_patterns(states_of(&variables), &rows, first);
+            RawFactor { template, variables, attributes, patterns }
         });
         (Just(variables), vec(factor, 0..4), positive.clone())
             .prop_map(|(variables, factors, weight)| RawFactorGraph { weight, variables, factors })
     })
+}
+
+fn any_patterns(states: Vec<u32>, rows: &[Vec<Option<u32>>], first: bool) -> Option<Patterns> {
+    let row = |own: &Vec<Option<u32>>| -> Vec<Option<u32>> {
+        own.iter().zip(&states).map(|(state, states)| state.map(|y| y % states)).collect()
+    };
+    let mut rows: Vec<_> = rows.iter().map(row).collect();
+    rows.sort();
+    rows.dedup();
+    let counting = if first { Counting::First } else { Counting::All };
+    let states: Vec<usize> = states.iter().map(|&states| states as usize).collect();
+    Patterns::new(&states, rows, counting).ok()
+}
+
+#[test]
+fn patterns_are_read_as_they_stand() {
+    let text = r#"{"variables": [{"states": 2, "truth": 1}, {"states": 3, "truth": 0}], "factors": [{"template": "p", "variables": [1, 0], "attributes": {"a": 1}, "patterns": [[0, 1], [null, 0]], "counting": "first"}, {"template": "p", "variables": [0], "attributes": {"a": 1, "b": 2}, "patterns": [[0], [1]]}]}"#;
+    let data = read_factor_graphs(reader(text)).unwrap();
+    assert_eq!((data.names.patterns.clone(), data.names.shape().dim()), (vec![2], 4));
+    let raw = &read_all(text).unwrap()[0].factors;
+    let first = raw[0].patterns.as_ref().unwrap();
+    assert_eq!(first.rows(), [vec![Some(0), Some(1)], vec![None, Some(0)]]);
+    assert_eq!(first.counting(), Counting::First);
+    assert_eq!(raw[1].patterns.as_ref().unwrap().counting(), Counting::All);
+    // What they are is part of the fingerprint.
+    let other = read_factor_graphs(reader(&text.replace("first", "all"))).unwrap();
+    assert_ne!(data.fingerprint, other.fingerprint);
+    let other = read_factor_graphs(reader(&text.replace("null", "2"))).unwrap();
+    assert_ne!(data.fingerprint, other.fingerprint);
+    // All factors of a template have as many.
+    let fewer = text.replace("[[0], [1]]", "[[0]]");
+    let error = read_factor_graphs(reader(&fewer)).unwrap_err().to_string();
+    let expected = "g.jsonl:1: factors[1].patterns: expected 2 patterns, as template \"p\" has elsewhere, found 1";
+    assert_eq!(error, expected);
+    assert!(data.names.tied_shape(&[("p".to_owned(), Tie::Agree)]).is_err());
+}
+
+#[test]
+fn wrong_patterns_are_refused_by_name() {
+    let with = |fields: &str| {
+        error(&format!(
+            r#"{{"variables": [{{"states": 2}}], "factors": [{{"template": "t", "variables": [0], "attributes": {{}}, {fields}}}]}}"#
+        ))
+    };
+    assert_eq!(
+        with(r#""patterns": [[2]]"#),
+        "g.jsonl:1: factors[0].patterns: expected patterns for its variables, found pattern 0 has the state 2 for its \
+         variable 0, which has 2 states"
+    );
+    assert_eq!(
+        with(r#""patterns": [[0], [1.5]]"#),
+        "g.jsonl:1: factors[0].patterns[1][0]: expected a whole number from 0, found 1.5"
+    );
+    assert_eq!(
+        with(r#""counting": "all""#),
+        "g.jsonl:1: factors[0].patterns: expected patterns, of which `counting` speaks, found nothing"
+    );
+    assert_eq!(
+        with(r#""patterns": [[0]], "counting": "last""#),
+        "g.jsonl:1: factors[0].counting: expected \"all\" or \"first\", found \"last\""
+    );
+    assert_eq!(
+        with(r#""patterns": [0]"#),
+        "g.jsonl:1: factors[0].patterns[0]: expected a list of states, found 0"
+    );
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 
 use super::raw::RawFactorGraph;
 use crate::write_error::WriteError;
+use maxmargin::model::factor_graph::Counting;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -48,7 +49,17 @@ pub fn write_factor_graph(mut to: impl Write, graph: &RawFactorGraph) -> Result<
             let values = factor.attributes.iter().map(|(name, value)| (name.clone(), json!(value)));
             let attributes: Map<String, Value> = values.collect();
             let (template, variables) = (&factor.template, &factor.variables);
-            json!({"template": template, "variables": variables, "attributes": attributes})
+            let mut fields = Map::new();
+            fields.insert("template".into(), json!(template));
+            fields.insert("variables".into(), json!(variables));
+            fields.insert("attributes".into(), Value::Object(attributes));
+            if let Some(patterns) = &factor.patterns {
+                fields.insert("patterns".into(), json!(patterns.rows()));
+                if patterns.counting() != Counting::All {
+                    fields.insert("counting".into(), json!(patterns.counting().name()));
+                }
+            }
+            Value::Object(fields)
         })
         .collect();
     let mut line = json!({"variables": variables, "factors": factors});

@@ -27,6 +27,9 @@ pub struct PoseKinds {
     pub(super) parents: Vec<Option<usize>>,
     /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
     pub(super) anchors: Vec<Vec<(f64, f64)>>,
+    /// Whether joints have maps that are read at the place of their parent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) arc_maps: bool,
 }
 
 impl PoseKinds {
@@ -53,7 +56,26 @@ impl PoseKinds {
             }
         });
         let anchors = anchors.collect();
-        Self { parents: parents.to_vec(), anchors }
+        Self { parents: parents.to_vec(), anchors, arc_maps: false }
+    }
+
+    /// The same kinds, with maps that are read at the place of the parent or without: a map for each kind of the joint
+    /// says how much the image there looks like an arc of that kind. Kinds are then the types of arcs of Osokin et al.
+    /// (2016), and these maps their image-dependent pairwise terms.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, read_poses};
+    ///
+    /// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
+    /// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
+    /// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &PoseSimulation::default());
+    /// let shape = kinds.with_arc_maps(true).shape(4.0);
+    /// assert_eq!(shape.nodes()[1].parent_maps, 2);
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn with_arc_maps(self, arc_maps: bool) -> Self {
+        Self { arc_maps, ..self }
     }
 
     /// The centres of a joint's clusters.
@@ -61,7 +83,8 @@ impl PoseKinds {
         &self.anchors[joint]
     }
 
-    /// The tree of joints, each with one map per kind; `unit` is what deformations are divided by.
+    /// The tree of joints, each with one map per kind, and one more per kind at the place of the parent if it has
+    /// [these](Self::with_arc_maps); `unit` is what deformations are divided by.
     ///
     /// # Panics
     /// If the parents go round in a circle.
@@ -78,7 +101,11 @@ impl PoseKinds {
             let node = TreeNode::root(anchors.len(), anchors.len());
             match parent {
                 None => node,
-                Some(parent) => node.child_of(*parent).with_anchors(anchors.clone()),
+                Some(parent) => {
+                    let arc_maps = if self.arc_maps { anchors.len() } else { 0 };
+                    let node = node.child_of(*parent).with_anchors(anchors.clone());
+                    node.with_parent_maps(arc_maps)
+                }
             }
         };
         let nodes = self.parents.iter().zip(&self.anchors).map(node).collect();

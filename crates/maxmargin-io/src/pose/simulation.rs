@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 /// * one at the true place of the joint's mirror image (left and right look alike), times `mirror`;
 /// * `distractors` at random places, the same in the maps of all kinds, times `mirror` as well.
 ///
+/// If kinds have [maps of arcs](PoseKinds::with_arc_maps), each joint has as many maps again, drawn in the same way around the
+/// place of its parent: the map of its true kind has the full peak.
+///
 /// The same seed gives the same maps, person by person; which person it is, is told by the number.
 ///
 /// ```
@@ -224,7 +227,12 @@ impl PoseSimulation {
         for (joint, state) in truth.iter().enumerate() {
             let mirror = mirror(joint, places.len()).map(|other| places[other]);
             let count = kinds.anchors[joint].len();
-            self.maps(&mut rng, places[joint], mirror, state.kind as usize, count, &mut maps);
+            let kind = state.kind as usize;
+            self.maps(&mut rng, places[joint], mirror, kind, count, &mut maps);
+            if let Some(parent) = kinds.parents[joint].filter(|_| kinds.arc_maps) {
+                let mirror = self::mirror(parent, places.len()).map(|other| places[other]);
+                self.maps(&mut rng, places[parent], mirror, kind, count, &mut maps);
+            }
         }
         Drawn { truth, maps, frame }
     }
@@ -323,6 +331,31 @@ mod tests {
             parent.map_or(node.clone(), |parent| node.child_of(parent))
         });
         assert!(TreeShape::new(nodes.to_vec(), 1.0).is_ok());
+    }
+
+    /// Without anything that disturbs, the map of the true arc is the highest at the parent.
+    #[test]
+    fn maps_of_arcs_are_about_the_parent() {
+        let joint = |x, y| Joint { x, y, flag: 0.0 };
+        let person = |x| Pose { name: "a".into(), joints: vec![joint(0.0, 0.0), joint(x, 9.0)] };
+        let people = [person(5.0), person(-5.0)];
+        let (noise, jitter, missed, distractors) = (0.0, 0.0, 0.0, 0);
+        let clean = PoseSimulation {
+            side: 12,
+            noise,
+            jitter,
+            missed,
+            distractors,
+            ..PoseSimulation::default()
+        };
+        let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &clean).with_arc_maps(true);
+        let examples = clean.simulate(&people, &kinds, (0, 1), 1.0).unwrap().examples;
+        for i in 0..2 {
+            let (parent, child) = (examples.truth(i)[0], examples.truth(i)[1]);
+            // The root has one map; its child has two of its own and two that are read at the root.
+            let at = |kind: u32| examples.map(i, 1, 2 + kind as usize)[parent.place(12)];
+            assert!(at(child.kind) > at(1 - child.kind), "{:?}", (at(0), at(1)));
+        }
     }
 
     #[test]

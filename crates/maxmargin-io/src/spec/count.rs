@@ -43,7 +43,9 @@ impl Spec {
             Self::FactorGraph(spec) => {
                 // Joint states that share weights count too, because a table of them is kept.
                 let templates = spec.shape.templates.iter().map(|template| {
-                    product(template.states.iter().copied().chain([template.attributes]))
+                    let patterns = (template.patterns > 0).then_some(template.patterns);
+                    let joint = template.states.iter().copied().chain(patterns);
+                    product(joint.chain([template.attributes]))
                 });
                 templates.fold(0, u128::saturating_add)
             }
@@ -110,7 +112,7 @@ mod tests {
     use crate::{ChainSpec, FactorGraphSpec, SegmentSpec, Spec};
     use maxmargin::inference::Inference;
     use maxmargin::model::chain::{ChainShape, Hamming};
-    use maxmargin::model::factor_graph::{GraphShape, StateLoss, Template, Tie};
+    use maxmargin::model::factor_graph::{GraphShape, StateLoss, Template};
     use maxmargin::model::segment::SegmentShape;
 
     fn chain(labels: usize, attributes: usize) -> Spec {
@@ -159,8 +161,11 @@ mod tests {
 
     #[test]
     fn states_that_multiply_beyond_all_numbers_are_refused() {
-        let templates =
-            vec![Template { states: vec![usize::MAX; 9], attributes: usize::MAX, tie: Tie::Free }];
+        let templates = vec![Template {
+            states: vec![usize::MAX; 9],
+            attributes: usize::MAX,
+            ..Template::default()
+        }];
         let (loss, inference) = (StateLoss::default(), Inference::Auto);
         let (shape, training, rescaling) =
             (GraphShape { templates }, Default::default(), Default::default());

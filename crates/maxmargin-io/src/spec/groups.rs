@@ -77,6 +77,7 @@ impl Spec {
                         let mut size = vec![template.attributes];
                         if template.dim() > template.attributes {
                             size.extend(&template.states);
+                            size.extend((template.patterns > 0).then_some(template.patterns));
                         }
                         group(&format!("template.{t}"), shape.block(t), size)
                     };

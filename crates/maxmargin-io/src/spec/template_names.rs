@@ -40,7 +40,8 @@ impl FactorGraphSpec {
             own.push(Names::from_iter(names?));
         }
         let states = self.shape.templates.iter().map(|template| template.states.clone()).collect();
-        Some(FactorGraphNames { templates: templates.clone(), attributes: own, states })
+        let patterns = self.shape.templates.iter().map(|template| template.patterns).collect();
+        Some(FactorGraphNames { templates: templates.clone(), attributes: own, states, patterns })
     }
 }
 

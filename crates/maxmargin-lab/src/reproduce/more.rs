@@ -236,18 +236,18 @@ pub(super) fn memory(lab: &Lab<'_>) -> Result<Findings> {
     let Some(race) = lab.race(&OCR_SMALL, &options)? else { return Ok(findings) };
     let _ = write!(
         findings.details,
-        "\n## Corners in memory at the end\n\n| Method | λ | Corners per block | MB | Last gap |\n|---|---|---|---|---|\n"
+        "\n## Corners in memory at the end\n\n| Method | λ | Corners with mass per block | Idle ones | MB | Last gap |\n|---|---|---|---|---|---|\n"
     );
     let (mut told, mut fewer, mut cases) = (Vec::new(), 0, 0);
     for at in by_lambda(&race.results) {
         let lambda = format_number(at.lambda);
-        let kept = |name: &str| corners(&race, &at, name);
+        let kept = |name: &str| kept(&race, &at, name);
         for group in &at.groups {
-            let Some((corners, bytes)) = kept(group.method) else { continue };
+            let Some(Kept { active, idle, bytes }) = kept(group.method) else { continue };
             let gap = group.last("gap").map_or(f64::NAN, |spread| spread.median);
             let _ = writeln!(
                 findings.details,
-                "| {} | {lambda} | {corners:.1} | {:.1} | {} |",
+                "| {} | {lambda} | {active:.1} | {idle:.1} | {:.1} | {} |",
                 group.method,
                 bytes / 1e6,
                 format_number(gap)
@@ -256,10 +256,10 @@ pub(super) fn memory(lab: &Lab<'_>) -> Result<Findings> {
         let (plain, cached) = (kept("bcfw+gap+pairwise"), kept("bcfw+gap+pairwise+cache"));
         if let (Some(plain), Some(cached)) = (plain, cached) {
             cases += 1;
-            fewer += usize::from(cached.0 < plain.0);
+            fewer += usize::from(cached.active < plain.active);
             told.push(format!(
-                "λ = {lambda}: {:.1} with a cache, {:.1} without",
-                cached.0, plain.0
+                "λ = {lambda}: {:.1} with a cache, and {:.1} idle ones; {:.1} without",
+                cached.active, cached.idle, plain.active
             ));
         }
     }
@@ -267,19 +267,27 @@ pub(super) fn memory(lab: &Lab<'_>) -> Result<Findings> {
         "Section 5.1",
         "A cache limits the memory of pairwise steps, because active sets do not grow where it is hit",
         "OCR small",
-        format!("corners per block: {}", told.join("; ")),
+        format!("corners with mass per block: {}", told.join("; ")),
         (fewer, cases),
     );
     findings.add(&race, &[]);
     Ok(findings)
 }
 
-/// Corners per block and bytes at the end of the runs of a method, if they are known.
-fn corners(race: &Comparison, at: &AtLambda<'_>, name: &str) -> Option<(f64, f64)> {
+/// What blocks remember at the end of runs: corners with mass and idle ones of a block, and the bytes of all.
+struct Kept {
+    active: f64,
+    idle: f64,
+    bytes: f64,
+}
+
+/// What the runs of a method remember at their end, if it is known.
+fn kept(race: &Comparison, at: &AtLambda<'_>, name: &str) -> Option<Kept> {
     let group = at.groups.iter().find(|group| group.method == name)?;
     let n = race.results.n as f64;
     let all = group.runs.iter().filter_map(|run: &&Run| run.end.totals.cache);
-    let corners = Spread::of(all.clone().map(|cache| cache.corners as f64 / n))?;
+    let active = Spread::of(all.clone().map(|cache| cache.active as f64 / n))?;
+    let idle = Spread::of(all.clone().map(|cache| (cache.corners - cache.active) as f64 / n))?;
     let bytes = Spread::of(all.map(|cache| cache.bytes as f64))?;
-    Some((corners.median, bytes.median))
+    Some(Kept { active: active.median, idle: idle.median, bytes: bytes.median })
 }

@@ -7,6 +7,7 @@ use super::local_search::LocalSearch;
 use super::lp::{SimplexMethod, SolveLp};
 use super::max_product::MaxProduct;
 use super::max_sum::MaxSum;
+use super::pattern_flow;
 use super::roof_duality::{RoofDuality, both_on};
 use super::topology::Topology;
 use crate::problem::quality::Quality;
@@ -18,7 +19,7 @@ use thiserror::Error;
 /// small linear program, and is exact.
 const FEW_LABELLINGS: usize = 1 << 12;
 
-/// The largest number of scores (of the states of all variables and factors together) of a graph that a linear
+/// The largest number of scores (of the states of all variables and factors together, and steps of patterns) of a graph that a linear
 /// program decodes without being asked for: it takes from milliseconds to minutes, where max-product takes less
 /// than one millisecond.
 const MOST_SCORES_OF_LP: usize = 512;
@@ -106,7 +107,9 @@ impl Inference {
             Self::Auto if graph.is_forest() => Ok(Self::MaxSum),
             Self::Auto if graph.labellings(FEW_LABELLINGS).is_some() => Ok(Self::Enumerate),
             Self::Auto if graph.is_binary_pairwise() => Ok(Self::RoofDuality),
-            Self::Auto if graph.size() <= MOST_SCORES_OF_LP => Ok(Self::Lp),
+            Self::Auto if graph.size() + pattern_flow::size(graph) <= MOST_SCORES_OF_LP => {
+                Ok(Self::Lp)
+            }
             Self::Auto => Ok(Self::MaxProduct),
             Self::MaxSum if !graph.is_forest() => unsuitable("it has a cycle"),
             Self::Enumerate if graph.labellings(MOST_LABELLINGS).is_none() => {

@@ -3,7 +3,7 @@
 //! Variables are set one after the other, and the score of a factor is added when the last of its
 //! variables is set. So labellings with the same beginning share the work, and no sum is ever undone.
 
-use super::topology::{Topology, argmax};
+use super::topology::{Link, Topology, argmax};
 
 /// Enumerates labellings. It reuses its memory.
 ///
@@ -24,9 +24,9 @@ use super::topology::{Topology, argmax};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Enumerate {
-    /// For each variable, the factors that are complete when it is set: the stride of its state, and the
-    /// factor.
-    closing: Vec<(usize, usize)>,
+    /// For each variable, the factors that are complete when it is set, with its place in them, and the stride of its
+    /// state if they are tables.
+    closing: Vec<(usize, Link)>,
     closing_starts: Vec<usize>,
     /// Scores of the states of each variable, given the states of the variables before it.
     rows: Vec<f64>,
@@ -150,7 +150,7 @@ impl Enumerate {
             for link in graph.links(v) {
                 let factor = link.factor as usize;
                 if graph.scope(factor).iter().all(|&other| other as usize <= v) {
-                    self.closing.push((graph.stride(factor, link.slot as usize), factor));
+                    self.closing.push((graph.stride(factor, link.slot as usize), *link));
                 }
             }
         }
@@ -161,7 +161,12 @@ impl Enumerate {
     fn fill_row(&mut self, graph: &Topology, scores: &[f64], v: usize) {
         let row = &mut self.rows[graph.node(v)];
         row.copy_from_slice(&scores[graph.node(v)]);
-        for &(stride, factor) in &self.closing[self.closing_starts[v]..self.closing_starts[v + 1]] {
+        for &(stride, link) in &self.closing[self.closing_starts[v]..self.closing_starts[v + 1]] {
+            let factor = link.factor as usize;
+            if graph.patterns(factor).is_some() {
+                graph.add_factor_values(link, scores, &self.states, row);
+                continue;
+            }
             let base = graph.table(factor).start + graph.joint_state(factor, &self.states);
             let column = scores[base..].iter().step_by(stride);
             row.iter_mut().zip(column).for_each(|(sum, score)| *sum += score);

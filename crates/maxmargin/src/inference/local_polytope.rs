@@ -17,9 +17,16 @@
 //! ```
 //!
 //! is an upper bound at *any* δ.
+//!
+//! A factor that is given by patterns has masses of patterns instead, and [flows](super::pattern_flow) whose marginals
+//! they are. So its part of the polytope is the same as with all joint states, of which there may be very many.
 
 use super::labelling::Labelling;
 use super::lp::{LinearProgram, LpError, SolveLp};
+use super::pattern_flow;
+use super::pattern_search::PatternScratch;
+use super::patterns::Patterns;
+use super::polytope_repair::Repair;
 use super::topology::{Topology, argmax};
 use crate::problem::sparse::SparseVec;
 
@@ -57,6 +64,7 @@ const SOLVER_ERROR: f64 = 1e-6;
 #[derive(Debug, Clone, Default)]
 pub struct LocalPolytope {
     lp: LinearProgram,
+    /// The masses of all parts, and then the flows of patterns.
     masses: Vec<f64>,
     counts: Vec<u32>,
     deltas: Vec<f64>,
@@ -88,10 +96,11 @@ impl LocalPolytope {
         if (0..graph.variables()).all(|v| nodes(v).1 >= 1.0 - SOLVER_ERROR) {
             return Ok(graph.value(scores, &corner.states));
         }
-        if !self.snap(graph) {
+        if !self.snap() {
             self.repair.run(graph, &mut self.masses);
         }
-        for (at, &mass) in self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+        let parts = self.masses[..graph.size()].iter().enumerate();
+        for (at, &mass) in parts.filter(|(_, mass)| **mass > 0.0) {
             corner.marginals.push(at as u64, mass);
         }
         Ok(corner.marginals.dot_dense(scores))
@@ -134,17 +143,29 @@ impl LocalPolytope {
     fn build(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
         let lp = &mut self.lp;
         lp.clear();
-        let tables = (0..graph.variables()).map(|v| graph.node(v));
-        for range in tables.chain((0..graph.factors()).map(|c| graph.table(c))) {
-            let most = scores[range.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let tables = (0..graph.variables()).map(|v| (graph.node(v), false));
+        let factors = (0..graph.factors()).map(|c| (graph.table(c), graph.patterns(c).is_some()));
+        for (range, has_patterns) in tables.chain(factors) {
+            // The masses of patterns do not sum to 1.
+            let most = match has_patterns {
+                true => 0.0,
+                false => scores[range.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            };
             lp.objective.extend(scores[range].iter().map(|score| score - most));
         }
+        lp.objective.resize(graph.size() + pattern_flow::size(graph), 0.0);
         let scale = scale_costs(&mut lp.objective);
 
         for v in 0..graph.variables() {
             lp.push_row(graph.node(v).map(|at| (at as u32, 1.0)), 1.0);
         }
+        let mut flows = graph.size();
         for factor in 0..graph.factors() {
+            if let Some(patterns) = graph.patterns(factor) {
+                pattern_flow::push_marginals(lp, graph, factor, patterns, flows);
+                flows += patterns.step_count();
+                continue;
+            }
             for (slot, &v) in graph.scope(factor).iter().enumerate() {
                 let (stride, node) = (graph.stride(factor, slot), graph.node(v as usize));
                 let states = node.len();
@@ -157,31 +178,26 @@ impl LocalPolytope {
                 }
             }
         }
+        // These rows come last: `bound` has no use for their multipliers.
+        pattern_flow::push_flows(lp, graph);
         scale
     }
 
     /// Makes the masses exact if they have a small common denominator, as those of most corners do.
     /// Returns whether the exact masses are consistent, which is checked in whole numbers.
-    fn snap(&mut self, graph: &Topology) -> bool {
+    fn snap(&mut self) -> bool {
         let Some(denominator) = common_denominator(&self.masses) else { return false };
         let d = f64::from(denominator);
         self.counts.clear();
         self.counts.extend(self.masses.iter().map(|mass| (mass * d).round().max(0.0) as u32));
         let counts = &self.counts;
-        let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
-        if (0..graph.variables()).any(|v| sum(graph.node(v)) != denominator) {
+        // All coefficients are 1 or −1, and all right sides 0 or 1. The rows that are left out follow from the others.
+        let is_kept = |(row, right): (&[(u32, f64)], f64)| {
+            let terms = row.iter().map(|&(at, sign)| sign as i64 * i64::from(counts[at as usize]));
+            terms.sum::<i64>() == right as i64 * i64::from(denominator)
+        };
+        if !self.lp.rows().all(is_kept) {
             return false;
-        }
-        let mut left = Vec::new();
-        for factor in 0..graph.factors() {
-            for (slot, &v) in graph.scope(factor).iter().enumerate() {
-                left.clear();
-                left.extend(counts[graph.node(v as usize)].iter().map(|&count| i64::from(count)));
-                graph.for_each_state(factor, slot, |at, y| left[y] -= i64::from(counts[at]));
-                if left.iter().any(|&left| left != 0) {
-                    return false;
-                }
-            }
         }
         let exact = counts.iter().map(|&count| f64::from(count) / d);
         self.masses.iter_mut().zip(exact).for_each(|(mass, exact)| *mass = exact);
@@ -206,86 +222,6 @@ pub(crate) fn common_denominator(masses: &[f64]) -> Option<u32> {
     (2..=MOST_DENOMINATOR).find(fits)
 }
 
-/// Makes nearly consistent masses consistent.
-#[derive(Debug, Clone, Default)]
-struct Repair {
-    sums: Vec<f64>,
-    missing: Vec<f64>,
-    states: Vec<usize>,
-}
-
-impl Repair {
-    fn run(&mut self, graph: &Topology, masses: &mut [f64]) {
-        let (nodes, tables) = masses.split_at_mut(graph.node_size());
-        for mass in nodes.iter_mut().chain(tables.iter_mut()) {
-            *mass = if *mass < 1e-9 { 0.0 } else { *mass };
-        }
-        for v in 0..graph.variables() {
-            let sum: f64 = nodes[graph.node(v)].iter().sum();
-            nodes[graph.node(v)].iter_mut().for_each(|mass| *mass /= sum);
-        }
-        for factor in 0..graph.factors() {
-            self.repair_factor(graph, factor, nodes, tables);
-        }
-    }
-
-    /// Scales a table down until no state has more mass in it than in its variable, and then adds the
-    /// missing mass, one joint state after the other (the north-west corner rule).
-    fn repair_factor(
-        &mut self,
-        graph: &Topology,
-        factor: usize,
-        nodes: &[f64],
-        tables: &mut [f64],
-    ) {
-        let (scope, offset) = (graph.scope(factor), graph.node_size());
-        let first = graph.message(factor, 0).start;
-        self.sums.clear();
-        self.sums.resize(graph.message(factor, scope.len() - 1).end - first, 0.0);
-        for slot in 0..scope.len() {
-            let start = graph.message(factor, slot).start - first;
-            graph.for_each_state(factor, slot, |at, y| self.sums[start + y] += tables[at - offset]);
-        }
-        // Scale the table down.
-        let wanted = scope.iter().flat_map(|&v| &nodes[graph.node(v as usize)]);
-        let ratios = wanted.clone().zip(&self.sums).filter(|(_, sum)| **sum > 0.0);
-        let share = ratios.map(|(wanted, sum)| wanted / sum).fold(1.0, f64::min);
-        let range = graph.table(factor);
-        tables[range.start - offset..range.end - offset].iter_mut().for_each(|m| *m *= share);
-        // Add the missing mass.
-        self.missing.clear();
-        self.missing.extend(wanted.zip(&self.sums).map(|(w, sum)| (w - share * sum).max(0.0)));
-
-        self.states.clear();
-        self.states.resize(scope.len(), 0);
-        loop {
-            // Add the smallest missing mass of the current states to their joint state.
-            let mut least = f64::INFINITY;
-            let (mut joint, mut full) = (0, 0);
-            for (slot, &v) in scope.iter().enumerate() {
-                let missing = self.missing[self.at(graph, factor, slot, first)];
-                if missing < least {
-                    (least, full) = (missing, slot);
-                }
-                joint = joint * graph.states(v as usize) + self.states[slot];
-            }
-            tables[range.start - offset + joint] += least;
-            for slot in 0..scope.len() {
-                let at = self.at(graph, factor, slot, first);
-                self.missing[at] -= least;
-            }
-            self.states[full] += 1;
-            if self.states[full] == graph.states(scope[full] as usize) {
-                return;
-            }
-        }
-    }
-
-    fn at(&self, graph: &Topology, factor: usize, slot: usize, first: usize) -> usize {
-        graph.message(factor, slot).start - first + self.states[slot]
-    }
-}
-
 /// The dual of the relaxation at `deltas`, which is an upper bound of the score of every labelling, for
 /// any `deltas`. There is one number for each factor, each of its variables and each state of the
 /// variable, in this order.
@@ -305,20 +241,33 @@ impl Repair {
 /// If there are too few scores or deltas.
 pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
     let mut shifted = scores[..graph.size()].to_vec();
+    let (mut scratch, mut taken, mut bound) = (PatternScratch::default(), Vec::new(), 0.0);
     for factor in 0..graph.factors() {
+        let patterns = graph.patterns(factor);
+        taken.clear();
         for (slot, &v) in graph.scope(factor).iter().enumerate() {
             let own = &deltas[graph.message(factor, slot)];
             let node = &mut shifted[graph.node(v as usize)];
             node.iter_mut().zip(own).for_each(|(score, delta)| *score += delta);
-            graph.for_each_state(factor, slot, |at, y| shifted[at] -= own[y]);
+            match patterns {
+                Some(_) => taken.extend(own.iter().map(|delta| -delta)),
+                None => graph.for_each_state(factor, slot, |at, y| shifted[at] -= own[y]),
+            }
         }
+        bound += match patterns {
+            Some(patterns) => {
+                let table = &scores[graph.table(factor)];
+                patterns.maximise(&taken, table, None, &mut scratch, |_, _| {})
+            }
+            None => argmax(&shifted[graph.table(factor)]).1,
+        };
     }
-    let nodes = (0..graph.variables()).map(|v| graph.node(v));
-    let tables = (0..graph.factors()).map(|c| graph.table(c));
-    nodes.chain(tables).map(|range| argmax(&shifted[range]).1).sum()
+    let nodes = (0..graph.variables()).map(|v| argmax(&shifted[graph.node(v)]).1);
+    nodes.sum::<f64>() + bound
 }
 
-/// Checks that masses are a point of the local polytope, to `slack` in every mass.
+/// Checks that masses are a point of the local polytope, to `slack` in every mass. Of the masses of patterns, it checks
+/// what is necessary: none is larger than that of a state that its pattern has.
 ///
 /// ```
 /// use maxmargin::SparseVec;
@@ -359,6 +308,10 @@ pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Re
     }
     let mut left = Vec::new();
     for factor in 0..graph.factors() {
+        if let Some(patterns) = graph.patterns(factor) {
+            check_patterns(graph, factor, patterns, &dense, slack)?;
+            continue;
+        }
         for (slot, &v) in graph.scope(factor).iter().enumerate() {
             left.clear();
             left.extend_from_slice(&dense[graph.node(v as usize)]);
@@ -369,6 +322,26 @@ pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Re
                     "state {y} of variable {v} and its factor {factor} differ by {off:e}"
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+fn check_patterns(
+    graph: &Topology,
+    factor: usize,
+    patterns: &Patterns,
+    masses: &[f64],
+    slack: f64,
+) -> Result<(), String> {
+    let (scope, own) = (graph.scope(factor), &masses[graph.table(factor)]);
+    for (pattern, (row, &mass)) in patterns.rows().iter().zip(own).enumerate() {
+        let states = row.iter().zip(scope).filter_map(|(state, v)| Some((*v as usize, (*state)?)));
+        let masses = states.map(|(v, state)| masses[graph.node(v).start + state as usize]);
+        if mass > masses.fold(1.0, f64::min) + slack {
+            return Err(format!(
+                "pattern {pattern} of factor {factor} has the mass {mass}, more than one of its states"
+            ));
         }
     }
     Ok(())

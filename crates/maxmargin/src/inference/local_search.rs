@@ -46,12 +46,8 @@ impl LocalSearch {
         self.row.clear();
         self.row.extend_from_slice(&scores[graph.node(v)]);
         let now = y[v] as usize;
-        for link in graph.links(v) {
-            let factor = link.factor as usize;
-            let stride = graph.stride(factor, link.slot as usize);
-            let base = graph.table(factor).start + graph.joint_state(factor, y) - now * stride;
-            let column = scores[base..].iter().step_by(stride);
-            self.row.iter_mut().zip(column).for_each(|(sum, score)| *sum += score);
+        for &link in graph.links(v) {
+            graph.add_factor_values(link, scores, y, &mut self.row);
         }
         let mut best = now;
         for (state, value) in self.row.iter().enumerate() {

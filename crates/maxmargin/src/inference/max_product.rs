@@ -6,6 +6,7 @@
 //! the answer.
 
 use super::local_search::LocalSearch;
+use super::pattern_search::PatternScratch;
 use super::topology::{Topology, argmax};
 
 /// The largest number of rounds of messages.
@@ -46,6 +47,7 @@ pub struct MaxProduct {
     beliefs: Vec<f64>,
     candidate: Vec<u32>,
     search: LocalSearch,
+    patterns: PatternScratch,
 }
 
 impl MaxProduct {
@@ -119,8 +121,13 @@ impl MaxProduct {
         }
         self.outgoing.clear();
         self.outgoing.resize(own.len(), f64::NEG_INFINITY);
-        match *scope {
-            [_, _] => self.best_of_pair(&scores[table], graph.message(factor, 0).len()),
+        match (graph.patterns(factor), scope) {
+            (Some(patterns), _) => {
+                let (incoming, outgoing) = (&self.incoming, &mut self.outgoing);
+                patterns.max_marginals(incoming, &scores[table], &mut self.patterns, outgoing);
+                outgoing.iter_mut().zip(incoming).for_each(|(best, incoming)| *best -= incoming);
+            }
+            (None, [_, _]) => self.best_of_pair(&scores[table], graph.message(factor, 0).len()),
             _ => self.best_of_many(graph, scores, factor),
         }
         let mut change = 0.0f64;

@@ -4,6 +4,8 @@
 //! from the roots back, every factor looks up the joint state that reached this score. Each score is read
 //! once, also for factors over many variables.
 
+use super::pattern_search::PatternScratch;
+use super::patterns::Patterns;
 use super::topology::{Topology, argmax};
 
 /// Runs max-sum. It reuses its memory.
@@ -27,8 +29,12 @@ use super::topology::{Topology, argmax};
 pub struct MaxSum {
     /// For each variable and state, the sum of its score and those of its subtrees.
     beliefs: Vec<f64>,
-    /// For each factor, by state of its parent: the best value, and its joint state.
+    /// For each factor, by state of its parent: the best value, and its joint state if it has a table.
     best: Vec<(f64, usize)>,
+    patterns: PatternScratch,
+    /// Beliefs of the variables of a factor, and the best values of their states.
+    own: Vec<f64>,
+    values: Vec<f64>,
 }
 
 impl MaxSum {
@@ -58,6 +64,10 @@ impl MaxSum {
                 total += self.choose(graph, parent, labelling);
             }
             let state = labelling[parent] as usize;
+            if let Some(patterns) = graph.patterns(factor) {
+                self.look_up(graph, scores, factor, patterns, (slot, state), labelling);
+                continue;
+            }
             let joint = self.best[graph.message(factor, slot).start + state].1;
             graph.touch(graph.table(factor).start + joint, labelling);
         }
@@ -76,8 +86,44 @@ impl MaxSum {
         value
     }
 
+    /// Gives the variables of a factor the best states, given that of its parent.
+    fn look_up(
+        &mut self,
+        graph: &Topology,
+        scores: &[f64],
+        factor: usize,
+        patterns: &Patterns,
+        parent: (usize, usize),
+        labelling: &mut [u32],
+    ) {
+        self.collect(graph, factor, parent.0);
+        let (scope, table) = (graph.scope(factor), &scores[graph.table(factor)]);
+        patterns.maximise(&self.own, table, Some(parent), &mut self.patterns, |slot, state| {
+            labelling[scope[slot] as usize] = state;
+        });
+    }
+
+    /// Lists the beliefs of the variables of a factor, 0 for its parent.
+    fn collect(&mut self, graph: &Topology, factor: usize, parent: usize) {
+        self.own.clear();
+        for (slot, &v) in graph.scope(factor).iter().enumerate() {
+            let beliefs = &self.beliefs[graph.node(v as usize)];
+            self.own.extend(beliefs.iter().map(|b| if slot == parent { 0.0 } else { *b }));
+        }
+    }
+
     /// Adds the best scores of the factor and of everything beyond it to the beliefs of the parent.
     fn send(&mut self, graph: &Topology, scores: &[f64], factor: usize, parent: usize) {
+        if let Some(patterns) = graph.patterns(factor) {
+            self.collect(graph, factor, parent);
+            self.values.resize(self.own.len(), 0.0);
+            let (table, scratch) = (&scores[graph.table(factor)], &mut self.patterns);
+            patterns.max_marginals(&self.own, table, scratch, &mut self.values);
+            let node = graph.node(graph.scope(factor)[parent] as usize);
+            let values = &self.values[patterns.start(parent)..];
+            self.beliefs[node].iter_mut().zip(values).for_each(|(belief, best)| *belief += best);
+            return;
+        }
         let scope = graph.scope(factor);
         let message = graph.message(factor, parent);
         let table = &scores[graph.table(factor)];

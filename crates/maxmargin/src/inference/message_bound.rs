@@ -16,6 +16,7 @@
 //! bound, but take minutes where this takes as long as some rounds of max-product, and comes close.
 
 use super::local_polytope::dual_bound;
+use super::pattern_search::PatternScratch;
 use super::topology::Topology;
 
 /// The largest number of sweeps over all factors.
@@ -50,6 +51,7 @@ pub struct MessageBound {
     /// What they get.
     outgoing: Vec<f64>,
     joint: Vec<f64>,
+    patterns: PatternScratch,
 }
 
 impl MessageBound {
@@ -97,8 +99,14 @@ impl MessageBound {
         }
         self.outgoing.clear();
         self.outgoing.resize(self.incoming.len(), f64::NEG_INFINITY);
-        match *scope {
-            [_, _] => self.share_of_pair(table, graph.message(factor, 0).len()),
+        match (graph.patterns(factor), scope) {
+            (Some(patterns), _) => {
+                let outgoing = &mut self.outgoing;
+                patterns.max_marginals(&self.incoming, table, &mut self.patterns, outgoing);
+                let share = 1.0 / scope.len() as f64;
+                outgoing.iter_mut().for_each(|best| *best *= share);
+            }
+            (None, [_, _]) => self.share_of_pair(table, graph.message(factor, 0).len()),
             _ => self.share_of_many(graph, scores, factor),
         }
         let first = graph.message(factor, 0).start;

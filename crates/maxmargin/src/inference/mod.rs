@@ -21,10 +21,15 @@ pub(crate) mod max_product;
 pub(crate) mod max_sum;
 pub(crate) mod message_bound;
 pub(crate) mod n_best;
+pub(crate) mod pattern_flow;
+pub(crate) mod pattern_search;
+pub(crate) mod patterns;
+pub(crate) mod polytope_repair;
 pub(crate) mod roof_duality;
 pub(crate) mod subsets;
 pub(crate) mod sum_product;
 pub(crate) mod topology;
+pub(crate) mod topology_error;
 pub(crate) mod viterbi;
 
 pub(crate) mod decoder;
@@ -51,7 +56,9 @@ pub use max_marginals::max_marginals;
 #[cfg(feature = "unstable")]
 pub use n_best::{ScoredPath, n_best};
 #[cfg(feature = "unstable")]
-pub use topology::{Topology, TopologyError};
+pub use topology::Topology;
+#[cfg(feature = "unstable")]
+pub use topology_error::TopologyError;
 #[cfg(feature = "unstable")]
 pub use viterbi::viterbi;
 

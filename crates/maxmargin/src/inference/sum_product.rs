@@ -38,8 +38,10 @@ impl SumProduct {
     /// exp(score) over all labellings. Scores are laid out as [`Topology`] says, and must be finite.
     ///
     /// # Panics
-    /// If the graph is not a [forest](Topology::is_forest), or if there are too few scores.
+    /// If the graph is not a [forest](Topology::is_forest), if a factor is given by patterns, or if there are too few
+    /// scores.
     pub fn run(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
+        assert!(!graph.has_patterns(), "sum-product needs tables of joint states");
         let forest = graph.forest().expect("sum-product needs a graph without cycles");
         self.marginals.clear();
         self.marginals.extend_from_slice(&scores[..graph.size()]);

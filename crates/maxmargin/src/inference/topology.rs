@@ -1,66 +1,11 @@
 //! Factor graphs without scores: variables, their states, and the sets of variables that are scored
 //! together.
 
+use super::pattern_search::PatternScratch;
+use super::patterns::Patterns;
+use super::topology_error::{MOST_JOINT_STATES, TopologyError};
 use crate::problem::sparse::SparseVec;
 use std::ops::Range;
-use thiserror::Error;
-
-/// The largest table of scores a factor can have.
-const MOST_JOINT_STATES: usize = 1 << 24;
-
-/// Why the structure of a factor graph is invalid.
-///
-/// ```
-/// use maxmargin::inference::{Topology, TopologyError};
-///
-/// let error = Topology::new([2, 2], [[0, 2]]).unwrap_err();
-/// assert_eq!(error, TopologyError::Variable { factor: 0, variable: 2, variables: 2 });
-/// assert_eq!(error.to_string(), "factor 0 is over variable 2, but there are only 2 variables");
-/// ```
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TopologyError {
-    /// A variable without states.
-    #[error("variable {variable} has no states")]
-    NoStates {
-        /// Its index.
-        variable: usize,
-    },
-    /// A factor over fewer than two variables. The scores of single variables are not factors.
-    #[error("factor {factor} is over {arity} variables; at least 2 are needed")]
-    Arity {
-        /// Its index.
-        factor: usize,
-        /// Number of its variables.
-        arity: usize,
-    },
-    /// A factor over a variable that does not exist.
-    #[error(
-        "factor {factor} is over variable {variable}, but there are only {variables} variables"
-    )]
-    Variable {
-        /// Its index.
-        factor: usize,
-        /// The variable.
-        variable: u32,
-        /// How many there are.
-        variables: usize,
-    },
-    /// A factor over the same variable twice.
-    #[error("factor {factor} is over variable {variable} twice")]
-    Twice {
-        /// Its index.
-        factor: usize,
-        /// The variable.
-        variable: u32,
-    },
-    /// A factor with too many joint states for a table.
-    #[error("factor {factor} has more than {MOST_JOINT_STATES} joint states")]
-    Size {
-        /// Its index.
-        factor: usize,
-    },
-}
 
 /// The structure of a factor graph: a labelling y gives each variable v a state, and its score is
 ///
@@ -72,6 +17,9 @@ pub enum TopologyError {
 /// All scores are stored in one slice θ, whose layout the topology defines: first the states of each
 /// variable, then, for each factor, the joint states of its variables, in which the state of the last
 /// variable changes fastest. The same indices are the coordinates of the part vector of a labelling.
+///
+/// A factor that is given by [`Patterns`] has one score per pattern instead. Its part vector has a 1 for each pattern
+/// that counts.
 ///
 /// ```
 /// use maxmargin::inference::Topology;
@@ -102,6 +50,8 @@ pub struct Topology {
     /// The index of the message of each entry of `scopes`. A message has one number per state.
     messages: Vec<usize>,
     forest: Option<Vec<Link>>,
+    /// The patterns of factors that have some, in the order of these factors.
+    patterns: Vec<(u32, Patterns)>,
 }
 
 /// A factor, and the place of one variable in it.
@@ -121,6 +71,30 @@ impl Topology {
         states: impl IntoIterator<Item = usize>,
         factors: impl IntoIterator<Item = S>,
     ) -> Result<Self, TopologyError> {
+        Self::with_patterns(states, factors.into_iter().map(|scope| (scope, None)))
+    }
+
+    /// Creates a graph in which some factors are given by patterns. These may have one variable only.
+    ///
+    /// ```
+    /// use maxmargin::inference::Topology;
+    /// use maxmargin::model::factor_graph::{Counting, Patterns};
+    ///
+    /// let same = [[Some(0); 9], [Some(1); 9]];
+    /// let patterns = Patterns::new(&[2; 9], same, Counting::All)?;
+    /// let all: Vec<u32> = (0..9).collect();
+    /// let graph = Topology::with_patterns([2; 9], [(all, Some(&patterns))])?;
+    /// assert_eq!((graph.table(0), graph.size()), (18..20, 20));
+    /// assert_eq!(graph.value(&[vec![0.0; 18], vec![3.0, 4.0]].concat(), &[1; 9]), 4.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as for [`new`](Self::new), and if patterns are for variables with other numbers of states.
+    pub fn with_patterns<'p, S: AsRef<[u32]>>(
+        states: impl IntoIterator<Item = usize>,
+        factors: impl IntoIterator<Item = (S, Option<&'p Patterns>)>,
+    ) -> Result<Self, TopologyError> {
         let mut nodes = vec![0];
         for (variable, states) in states.into_iter().enumerate() {
             if states == 0 {
@@ -137,18 +111,23 @@ impl Topology {
             link_starts: Vec::new(),
             messages: vec![0],
             forest: None,
+            patterns: Vec::new(),
         };
-        for scope in factors {
-            graph.push_factor(scope.as_ref())?;
+        for (scope, patterns) in factors {
+            graph.push_factor(scope.as_ref(), patterns)?;
         }
         graph.find_links();
         graph.forest = graph.find_forest();
         Ok(graph)
     }
 
-    fn push_factor(&mut self, scope: &[u32]) -> Result<(), TopologyError> {
+    fn push_factor(
+        &mut self,
+        scope: &[u32],
+        patterns: Option<&Patterns>,
+    ) -> Result<(), TopologyError> {
         let (factor, variables) = (self.factors(), self.variables());
-        if scope.len() < 2 {
+        if scope.len() < 2 && patterns.is_none() {
             return Err(TopologyError::Arity { factor, arity: scope.len() });
         }
         let mut size = 1usize;
@@ -162,6 +141,15 @@ impl Topology {
             let states = self.states(variable as usize);
             size = size.saturating_mul(states);
             self.messages.push(self.messages[self.messages.len() - 1] + states);
+        }
+        if let Some(patterns) = patterns {
+            let states = |slot| self.states(scope[slot] as usize);
+            let fits = |slot| patterns.states(slot) == states(slot);
+            if patterns.variables() != scope.len() || !(0..scope.len()).all(fits) {
+                return Err(TopologyError::Patterns { factor });
+            }
+            size = patterns.len();
+            self.patterns.push((factor as u32, patterns.clone()));
         }
         if size > MOST_JOINT_STATES {
             return Err(TopologyError::Size { factor });
@@ -259,7 +247,22 @@ impl Topology {
         self.nodes[variable]..self.nodes[variable + 1]
     }
 
-    /// The range of the scores of a factor, joint state by joint state.
+    /// The patterns of a factor that is given by some.
+    #[inline]
+    pub(crate) fn patterns(&self, factor: usize) -> Option<&Patterns> {
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let found = self.patterns.binary_search_by_key(&(factor as u32), |own| own.0);
+        found.ok().map(|at| &self.patterns[at].1)
+    }
+
+    /// Whether a factor is given by patterns.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// The range of the scores of a factor, joint state by joint state, or pattern by pattern.
     pub fn table(&self, factor: usize) -> Range<usize> {
         self.tables[factor]..self.tables[factor + 1]
     }
@@ -286,7 +289,12 @@ impl Topology {
         self.forest.is_some()
     }
 
-    /// Whether every variable in a factor has two states, and every factor two variables.
+    /// Whether sum-product finds the marginals: the graph has no cycles, and all factors have tables.
+    pub(crate) fn has_exact_marginals(&self) -> bool {
+        self.is_forest() && !self.has_patterns()
+    }
+
+    /// Whether every variable in a factor has two states, and every factor a table over two variables.
     ///
     /// ```
     /// use maxmargin::inference::Topology;
@@ -295,7 +303,8 @@ impl Topology {
     /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     pub fn is_binary_pairwise(&self) -> bool {
-        (0..self.factors()).all(|c| self.scope(c).len() == 2)
+        !self.has_patterns()
+            && (0..self.factors()).all(|c| self.scope(c).len() == 2)
             && self.scopes.iter().all(|&v| self.states(v as usize) == 2)
     }
 
@@ -320,7 +329,7 @@ impl Topology {
     /// ```
     ///
     /// # Panics
-    /// If there is no such factor, or the labelling is too short.
+    /// If there is no such factor, or if it is given by patterns; if the labelling is too short.
     pub fn joint_state(&self, factor: usize, labelling: &[u32]) -> usize {
         let add =
             |joint, &v: &u32| joint * self.states(v as usize) + labelling[v as usize] as usize;
@@ -340,12 +349,59 @@ impl Topology {
     /// If there are too few scores or states.
     pub fn value(&self, scores: &[f64], labelling: &[u32]) -> f64 {
         let nodes = labelling.iter().enumerate().map(|(v, &y)| scores[self.nodes[v] + y as usize]);
-        let tables =
-            (0..self.factors()).map(|c| scores[self.tables[c] + self.joint_state(c, labelling)]);
+        let tables = (0..self.factors()).map(|c| self.factor_value(c, scores, labelling));
         nodes.sum::<f64>() + tables.sum::<f64>()
     }
 
-    /// Appends the part vector of a labelling: 1 at each of its states and joint states.
+    /// The score of a factor under a labelling.
+    #[inline]
+    pub(crate) fn factor_value(&self, factor: usize, scores: &[f64], labelling: &[u32]) -> f64 {
+        match self.patterns(factor) {
+            None => scores[self.tables[factor] + self.joint_state(factor, labelling)],
+            Some(patterns) => {
+                let scope = self.scope(factor);
+                patterns.value(&scores[self.table(factor)], |slot| labelling[scope[slot] as usize])
+            }
+        }
+    }
+
+    /// Adds the score of a factor to each state of the variable in `slot`, while the other variables have the states of
+    /// a labelling.
+    pub(crate) fn add_factor_values(
+        &self,
+        link: Link,
+        scores: &[f64],
+        labelling: &[u32],
+        row: &mut [f64],
+    ) {
+        let (factor, slot) = (link.factor as usize, link.slot as usize);
+        let scope = self.scope(factor);
+        let Some(patterns) = self.patterns(factor) else {
+            let stride = self.stride(factor, slot);
+            let now = labelling[scope[slot] as usize] as usize;
+            let base = self.tables[factor] + self.joint_state(factor, labelling) - now * stride;
+            let column = scores[base..].iter().step_by(stride);
+            row.iter_mut().zip(column).for_each(|(sum, score)| *sum += score);
+            return;
+        };
+        let own = &scores[self.table(factor)];
+        for (state, sum) in (0..).zip(row) {
+            let of = |at: usize| if at == slot { state } else { labelling[scope[at] as usize] };
+            *sum += patterns.value(own, of);
+        }
+    }
+
+    /// How far the scores of a factor can be apart, at most.
+    pub(crate) fn spread(&self, factor: usize, scores: &[f64]) -> f64 {
+        let own = &scores[self.table(factor)];
+        if self.patterns(factor).is_some() {
+            return own.iter().map(|score| score.abs()).sum();
+        }
+        let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        most - own.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Appends the part vector of a labelling: 1 at each of its states, joint states and patterns.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -364,11 +420,19 @@ impl Topology {
             parts.push(*start as u64 + u64::from(state), 1.0);
         }
         for c in 0..self.factors() {
-            parts.push((self.tables[c] + self.joint_state(c, labelling)) as u64, 1.0);
+            match self.patterns(c) {
+                None => parts.push((self.tables[c] + self.joint_state(c, labelling)) as u64, 1.0),
+                Some(patterns) => {
+                    let scope = self.scope(c);
+                    let counted = patterns.counted_for(|slot| labelling[scope[slot] as usize]);
+                    let place = |&pattern: &u32| self.tables[c] as u64 + u64::from(pattern);
+                    counted.iter().map(place).for_each(|at| parts.push(at, 1.0));
+                }
+            }
         }
     }
 
-    /// Changes a labelling such that it has the state or joint state whose score is at `at`.
+    /// Changes a labelling such that it has the state, joint state or pattern whose score is at `at`.
     pub(crate) fn touch(&self, at: usize, labelling: &mut [u32]) {
         if at < self.node_size() {
             let v = self.nodes.partition_point(|&start| start <= at) - 1;
@@ -377,6 +441,21 @@ impl Topology {
         }
         let factor = self.tables.partition_point(|&start| start <= at) - 1;
         let mut joint = at - self.tables[factor];
+        if let Some(patterns) = self.patterns(factor) {
+            let (own, scope) = (vec![0.0; patterns.all_states()], self.scope(factor));
+            let mut wanted = vec![0.0; patterns.len()];
+            wanted[joint] = 1.0;
+            patterns.maximise(
+                &own,
+                &wanted,
+                None,
+                &mut PatternScratch::default(),
+                |slot, state| {
+                    labelling[scope[slot] as usize] = state;
+                },
+            );
+            return;
+        }
         for &v in self.scope(factor).iter().rev() {
             let states = self.states(v as usize);
             labelling[v as usize] = (joint % states) as u32;
@@ -396,7 +475,9 @@ impl Topology {
 
     /// The distance in the table of a factor between two neighbouring states of the variable in `slot`.
     pub(crate) fn stride(&self, factor: usize, slot: usize) -> usize {
-        self.scope(factor)[slot + 1..].iter().map(|&v| self.states(v as usize)).product()
+        let states = self.scope(factor)[slot + 1..].iter().map(|&v| self.states(v as usize));
+        // It has no meaning for patterns, whose joint states may be too many to count.
+        states.fold(1, usize::saturating_mul)
     }
 
     /// The range of the message between a factor and its variable in `slot`, with one number per state.

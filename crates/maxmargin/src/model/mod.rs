@@ -21,6 +21,8 @@ pub mod tree;
 mod column;
 mod error;
 mod labelled;
+#[cfg(feature = "unstable")]
+pub(crate) mod loss_levels;
 pub(crate) mod rows;
 
 #[cfg(feature = "unstable")]

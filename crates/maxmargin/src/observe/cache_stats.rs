@@ -34,6 +34,9 @@ pub struct CacheStats {
     /// Those of the `misses` whose best remembered corner failed the global criterion only.
     #[cfg_attr(feature = "serde", serde(default))]
     pub global_misses: u64,
+    /// Those of the `corners` that carry mass: the *active sets* of all blocks together. The others are idle.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub active: u64,
     /// Steps that took all mass from a corner, and went no further for that reason: *drop steps*.
     #[cfg_attr(feature = "serde", serde(default))]
     pub drops: u64,

@@ -9,7 +9,7 @@ use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::Labelling;
 use maxmargin::model::InputError;
-use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, StateLoss, Template, Tie};
+use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, StateLoss, Template};
 use maxmargin::{
     Block, Direction, PointCheck, Problem, Quality, Settings, SettingsRecord, SlackRescaled,
     SparseVec, audit, train,
@@ -340,7 +340,7 @@ fn data_that_do_not_fit_are_refused() {
         }
         data.push_factor(template, variables, attributes.iter().copied()).unwrap();
         data.end_graph(1.0).unwrap();
-        let template = Template { states: vec![2, 3], attributes: 2, tie: Tie::Free };
+        let template = Template { states: vec![2, 3], attributes: 2, ..Template::default() };
         let shape = GraphShape { templates: vec![template] };
         FactorGraph::new(shape, data, StateLoss::default(), Inference::Auto)
     };
@@ -350,7 +350,7 @@ fn data_that_do_not_fit_are_refused() {
     let error = graph(0, &[1, 0], &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "factor 0 of graph 0 is over variables with [3, 2] states, but its template is for [2, 3]"
+        "factor 0 of graph 0 has variables with [3, 2] states, but its template is for variables with [2, 3] states"
     );
     let error = graph(0, &[0, 1], &[(2, 1.0)]).unwrap_err();
     assert_eq!(
@@ -385,7 +385,7 @@ fn data_that_do_not_fit_are_refused() {
     data.end_graph(1.0).unwrap();
     assert_eq!(
         said(data.shape().unwrap_err()),
-        "template 0 is used for variables with [3] states, and before that for [2]"
+        "template 0 is used for variables with [3] states, and before that for variables with [2] states"
     );
 }
 

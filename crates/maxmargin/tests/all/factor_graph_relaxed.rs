@@ -67,7 +67,7 @@ fn methods(lambda: f64) -> Vec<Settings> {
     ]
 }
 
-fn check_relaxed_optimum(case: &GraphCase, lambda: f64, ways: &[Inference]) {
+pub(crate) fn check_relaxed_optimum(case: &GraphCase, lambda: f64, ways: &[Inference]) {
     let optimum = case.relaxed_optimum(lambda);
     assert!(optimum.above - optimum.below <= 1e-6, "{optimum:?}");
     let mut closest = f64::INFINITY;

@@ -50,6 +50,7 @@ mod oracle_accuracy;
 mod path;
 mod path_bad_problems;
 mod path_heuristic;
+mod patterns;
 mod potts;
 mod potts_relaxed;
 mod product;

@@ -12,6 +12,7 @@ use crate::common::{bcfw, cases, dot, qp};
 use maxmargin::ProblemExt as _;
 use maxmargin::doc::{soft_pictures, toy};
 use maxmargin::inference::Inference;
+use maxmargin::model::multilabel::LabelSet;
 use maxmargin::model::potts::PottsInference;
 use maxmargin::problem::{Accuracy, Search, SlackSearchError};
 use maxmargin::{
@@ -182,6 +183,32 @@ proptest! {
         let Ok(problem) = problem else { return Ok(()) };
         let plain = case.enumerate();
         check(&problem, &plain, &weights(plain.dim, seed, scale));
+    }
+
+    /// No pairs, or pairs of a tree; labels cost multiples of a unit.
+    #[test]
+    fn sets_of_labels_on_a_forest_miss_nothing_where_mistakes_cost_multiples_of_a_unit(
+        case in any_labels(), costs in proptest::collection::vec(0u32..3, 8), seed: u64, scale in 0.0..4.0f64,
+    ) {
+        let mut case = case;
+        case.loss.label_weights = costs.iter().take(case.shape.labels).map(|&cost| f64::from(cost)).collect();
+        case.loss.label_weights.resize(case.shape.labels, 1.0);
+        let mut trees: Vec<usize> = (0..case.shape.labels).collect();
+        case.shape.pairs.retain(|&(a, b)| {
+            let (a, b) = (trees[a as usize], trees[b as usize]);
+            trees.iter_mut().filter(|tree| **tree == b).for_each(|tree| *tree = a);
+            a != b
+        });
+        let problem = SlackRescaled::by_search(case.build(Inference::MaxSum)).unwrap();
+        let plain = case.enumerate();
+        let w = weights(plain.dim, seed, scale);
+        check(&problem, &plain, &w);
+        let (mut workspace, mut y) = (problem.workspace(), LabelSet::default());
+        for i in 0..problem.examples() {
+            problem.prepare(i, &w, &mut workspace);
+            let missed = problem.oracle_within(i, &w, Accuracy::Exact, &mut workspace, &mut y);
+            prop_assert!(missed.unwrap() <= 1e-9, "{missed:?}");
+        }
     }
 
     #[test]

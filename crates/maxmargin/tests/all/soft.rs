@@ -112,10 +112,14 @@ pub(crate) fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoSc
 /// Labelled graphs as factor graphs: a template for nodes, and one for edges that counts where their ends differ.
 fn as_graphs(case: &PottsCase) -> (GraphShape, Graphs) {
     let labels = case.shape.labels;
-    let node =
-        Template { states: vec![labels], attributes: case.shape.node_attributes, tie: Tie::Free };
+    let node = Template {
+        states: vec![labels],
+        attributes: case.shape.node_attributes,
+        ..Template::default()
+    };
     let attributes = case.shape.edge_attributes;
-    let edge = Template { states: vec![labels; 2], attributes, tie: Tie::Differ };
+    let edge =
+        Template { states: vec![labels; 2], attributes, tie: Tie::Differ, ..Template::default() };
     let mut graphs = Graphs::new();
     for (i, graph) in case.graphs.iter().enumerate() {
         let share = if case.shape.mean { 1.0 / graph.nodes.len() as f64 } else { 1.0 };

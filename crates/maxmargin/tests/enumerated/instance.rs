@@ -321,8 +321,8 @@ fn enumerate_soft(case: &SoftCase, problem: &SoftGraph) -> Enumerated {
         states.extend(of.iter().copied().chain(tables));
     }
     let block = |(i, &states): (usize, &usize)| {
-        let corner = |y: u32| {
-            let (mut psi, mut dense) = (SparseVec::new(), vec![0.0; problem.dim()]);
+        let corner = |state: u32| {
+            let (mut psi, mut dense, y) = (SparseVec::new(), vec![0.0; problem.dim()], vec![state]);
             problem.psi(i, &y, &mut psi);
             psi.entries().iter().for_each(|&(at, x)| dense[at as usize] += x);
             (dense, problem.loss(i, &y))

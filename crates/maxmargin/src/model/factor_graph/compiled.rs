@@ -1,7 +1,8 @@
 //! A graph compiled for decoding: its structure, and the factors behind each table of scores.
 
-use super::graphs::{Graph, Graphs};
+use super::graphs::{Graph, Graphs, Scored};
 use super::shape::GraphShape;
+use super::tie::Tie;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;
 use crate::model::InputError;
@@ -13,7 +14,8 @@ use std::collections::hash_map::Entry;
 ///
 /// Factors over one variable are not factors of the topology: their scores are added to the table of the
 /// variable. All factors over the same two variables, in either order, share one table, because two tables
-/// would be a cycle. Every factor over three or more variables has its own table.
+/// would be a cycle. Every factor over three or more variables has its own table, and so has every factor that is given
+/// by patterns.
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     pub(super) topology: Topology,
@@ -81,9 +83,12 @@ impl Compiled {
         check(shape, i, graph)?;
         let (own, tables) = gather(data, graph);
         let states = graph.states().iter().map(|&states| states as usize);
-        let scopes = tables.iter().map(|table| data.factor(table[0].factor).variables);
+        let scopes = tables.iter().map(|table| {
+            let first = data.factor(table[0].factor);
+            (first.variables, first.patterns)
+        });
         let wrong = |error| InputError::Structure(format!("graph {i}: {error}"));
-        let topology = Topology::new(states, scopes).map_err(wrong)?;
+        let topology = Topology::with_patterns(states, scopes).map_err(wrong)?;
         let unsuitable = |error| InputError::Inference(format!("graph {i}: {error}"));
         let inference = inference.resolve_for(&topology).map_err(unsuitable)?;
         let (mut factors, mut starts) = (Vec::new(), vec![0]);
@@ -137,7 +142,9 @@ fn gather(data: &Graphs, graph: Graph<'_>) -> (Vec<Vec<Placed>>, Vec<Vec<Placed>
     let mut pairs = HashMap::new();
     for factor in graph.factor_range() {
         let mut place = Placed::upright(factor);
-        match *data.factor(factor).variables {
+        let own_factor = data.factor(factor);
+        match *own_factor.variables {
+            _ if own_factor.patterns.is_some() => tables.push(vec![place]),
             [v] => own[v as usize].push(place),
             [a, b] => match pairs.entry((a.min(b), a.max(b))) {
                 Entry::Vacant(free) => {
@@ -172,12 +179,19 @@ fn check(shape: &GraphShape, i: usize, graph: Graph<'_>) -> Result<(), InputErro
                 unit: "",
             });
         };
-        let found = graph.states_of(factor.variables);
-        if found != template.states {
+        let (found, expected) =
+            (graph.scored_by(&factor), (template.states.clone(), template.patterns));
+        if found != expected {
+            let (found, expected) = (Scored(&found), Scored(&expected));
+            let message =
+                format!("factor {at} of graph {i} has {found}, but its template is for {expected}");
+            return Err(InputError::Structure(message));
+        }
+        if template.patterns > 0 && matches!(template.tie, Tie::Agree | Tie::Differ) {
             let message = format!(
-                "factor {at} of graph {i} is over variables with {found:?} states, but its template is for \
-                 {:?}",
-                template.states
+                "template {} has patterns, so its tie cannot be {:?}: that compares the states of a joint state",
+                factor.template,
+                template.tie.name()
             );
             return Err(InputError::Structure(message));
         }

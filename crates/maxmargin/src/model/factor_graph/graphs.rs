@@ -1,6 +1,7 @@
 //! Labelled factor graphs in index form, for training and prediction.
 
 use super::shape::{GraphShape, Template};
+use crate::inference::patterns::Patterns;
 use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use std::ops::Range;
@@ -39,6 +40,8 @@ pub struct Graphs {
     scope_starts: Vec<usize>,
     /// The attributes of each factor.
     rows: Rows,
+    /// The factors that are given by patterns, in order, with these.
+    patterns: Vec<(usize, Patterns)>,
     /// One weight per graph, or empty while every weight is 1.
     weights: Vec<f64>,
 }
@@ -79,6 +82,7 @@ impl Graphs {
             scopes: Vec::new(),
             scope_starts: vec![0],
             rows: Rows::default(),
+            patterns: Vec::new(),
             weights: Vec::new(),
         }
     }
@@ -174,6 +178,60 @@ impl Graphs {
         Ok(())
     }
 
+    /// Adds a factor that is given by patterns: its attributes have a weight for each pattern instead of one for each
+    /// joint state, so it may be over many variables. Factors of one template have as many patterns each, over
+    /// whatever variables.
+    ///
+    /// ```
+    /// use maxmargin::model::factor_graph::{Counting, Graphs, Patterns};
+    ///
+    /// let mut data = Graphs::new();
+    /// let pixels = (0..30).map(|_| data.push_variable(2, 1)).collect::<Result<Vec<_>, _>>()?;
+    /// let same = Patterns::new(&[2; 30], [[Some(0); 30], [Some(1); 30]], Counting::All)?;
+    /// data.push_pattern_factor(0, &pixels, &same, [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// assert_eq!(data.shape()?.dim(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as for [`push_factor`](Self::push_factor), and if the patterns are for other numbers of states.
+    #[cfg(feature = "unstable")]
+    pub fn push_pattern_factor(
+        &mut self,
+        template: u32,
+        variables: &[u32],
+        patterns: &Patterns,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(), InputError> {
+        self.push_any_factor(template, variables, Some(patterns), attributes)
+    }
+
+    fn push_any_factor(
+        &mut self,
+        template: u32,
+        variables: &[u32],
+        patterns: Option<&Patterns>,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(), InputError> {
+        let Some(patterns) = patterns else {
+            return self.push_factor(template, variables, attributes);
+        };
+        let first = self.starts.last().map_or(0, |start| start.variable);
+        let states = |slot: usize| {
+            self.states.get(first + variables[slot] as usize).map(|&count| count as usize)
+        };
+        let fits = |slot| states(slot).is_none_or(|count| count == patterns.states(slot));
+        if patterns.variables() != variables.len() || !(0..variables.len()).all(fits) {
+            return Err(InputError::structure(
+                "the patterns are for variables with other numbers of states",
+            ));
+        }
+        self.push_factor(template, variables, attributes)?;
+        self.patterns.push((self.templates.len() - 1, patterns.clone()));
+        Ok(())
+    }
+
     /// Closes the open graph and gives it an example weight.
     ///
     /// ```
@@ -250,7 +308,8 @@ impl Graphs {
             }
             for factor in graph.factors() {
                 let pairs = factor.attributes.pairs();
-                let _ = selected.push_factor(factor.template, factor.variables, pairs);
+                let (template, own) = (factor.template, factor.patterns);
+                let _ = selected.push_any_factor(template, factor.variables, own, pairs);
             }
             let _ = selected.end_graph(self.weight(i));
         }
@@ -258,10 +317,10 @@ impl Graphs {
     }
 
     /// Returns the shape of the closed graphs. Each template has the numbers of states of its first
-    /// factor, and as many attributes as occur.
+    /// factor, or as many patterns, and as many attributes as occur.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{Graphs, Template, Tie};
+    /// use maxmargin::model::factor_graph::{Graphs, Template};
     ///
     /// let mut data = Graphs::new();
     /// for states in [3, 2] {
@@ -270,13 +329,13 @@ impl Graphs {
     /// data.push_factor(0, &[1, 0], [(4, 1.0)])?;
     /// data.end_graph(1.0)?;
     /// let shape = data.shape()?;
-    /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5, tie: Tie::Free }]);
+    /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5, ..Template::default() }]);
     /// assert_eq!(shape.dim(), 5 * 6);
     /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
-    /// If factors of one template have variables with different numbers of states.
+    /// If factors of one template have variables with different numbers of states, or different numbers of patterns.
     pub fn shape(&self) -> Result<GraphShape, InputError> {
         let mut templates: Vec<Template> = Vec::new();
         for graph in self.iter() {
@@ -285,14 +344,16 @@ impl Graphs {
                 if at >= templates.len() {
                     templates.resize_with(at + 1, Template::default);
                 }
-                let (template, found) = (&mut templates[at], graph.states_of(factor.variables));
-                if template.states.is_empty() {
-                    template.states = found;
-                } else if template.states != found {
-                    let (at, expected) = (factor.template, &template.states);
+                let template = &mut templates[at];
+                let found = graph.scored_by(&factor);
+                let expected = (template.states.clone(), template.patterns);
+                if expected == (Vec::new(), 0) {
+                    (template.states, template.patterns) = found;
+                } else if expected != found {
+                    let (at, found, expected) =
+                        (factor.template, Scored(&found), Scored(&expected));
                     let message = format!(
-                        "template {at} is used for variables with {found:?} states, and before that for \
-                         {expected:?}"
+                        "template {at} is used for {found}, and before that for {expected}"
                     );
                     return Err(InputError::Structure(message));
                 }
@@ -347,6 +408,20 @@ pub struct Factor<'a> {
     pub variables: &'a [u32],
     /// Its attributes.
     pub attributes: Row<'a>,
+    /// Its patterns, if it is given by some.
+    pub(crate) patterns: Option<&'a Patterns>,
+}
+
+/// The numbers of states of variables, or a number of patterns, in words.
+pub(super) struct Scored<'a>(pub(super) &'a (Vec<usize>, usize));
+
+impl std::fmt::Display for Scored<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            (states, 0) => write!(f, "variables with {states:?} states"),
+            (_, patterns) => write!(f, "{patterns} patterns"),
+        }
+    }
 }
 
 impl<'a> Graph<'a> {
@@ -391,8 +466,13 @@ impl<'a> Graph<'a> {
         self.range()
     }
 
-    pub(super) fn states_of(&self, variables: &[u32]) -> Vec<usize> {
-        variables.iter().map(|&v| self.states()[v as usize] as usize).collect()
+    /// What a factor has weights for: the numbers of states of its variables, or the number of its patterns.
+    pub(super) fn scored_by(&self, factor: &Factor<'_>) -> (Vec<usize>, usize) {
+        let states = |v: &u32| self.states()[*v as usize] as usize;
+        match factor.patterns {
+            Some(patterns) => (Vec::new(), patterns.len()),
+            None => (factor.variables.iter().map(states).collect(), 0),
+        }
     }
 }
 
@@ -404,6 +484,15 @@ impl Graphs {
             template: self.templates[at],
             variables: &self.scopes[self.scope_starts[at]..self.scope_starts[at + 1]],
             attributes: self.rows.row(at),
+            patterns: self.patterns_of(at),
         }
+    }
+
+    fn patterns_of(&self, factor: usize) -> Option<&Patterns> {
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let found = self.patterns.binary_search_by_key(&factor, |own| own.0);
+        found.ok().map(|at| &self.patterns[at].1)
     }
 }

@@ -10,7 +10,10 @@
 //! where y_c is the joint state of its variables. A template has one weight per attribute and joint
 //! state, shared by all factors that use it; or fewer, if joint states share weights (see [`Tie`]).
 //!
-//! The parts are the states of variables and the joint states of factors over two or more variables. A
+//! A factor over many variables may be given by a few *patterns* of states instead: it has one weight per attribute and
+//! pattern, for the patterns that y_c fits, and its joint states are never listed.
+//!
+//! The parts are the states of variables, and the joint states or patterns of factors over two or more variables. A
 //! block of the dual is kept as their marginals. [`Inference`](crate::inference::Inference) says how a
 //! graph is decoded and therefore what the gap proves: if a graph has cycles and is too large to be
 //! enumerated, training uses the LP relaxation, whose corners may be fractional.
@@ -29,6 +32,8 @@ mod shape;
 mod tie;
 
 pub use crate::inference::labelling::Labelling;
+#[cfg(feature = "unstable")]
+pub use crate::inference::patterns::{Counting, PatternError, Patterns};
 pub(crate) use compiled::check_fit;
 pub use graphs::{Factor, Graph, Graphs};
 pub use loss::StateLoss;

@@ -7,16 +7,22 @@ use std::ops::Range;
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{Template, Tie};
-/// let edge = Template { states: vec![2, 3], attributes: 4, tie: Tie::Free };
+/// let edge = Template { states: vec![2, 3], attributes: 4, ..Template::default() };
 /// assert_eq!((edge.joint_states(), edge.dim()), (6, 24));
 /// assert_eq!(Template { tie: Tie::Differ, ..edge }.dim(), 4);
+///
+/// let region = Template { patterns: 2, attributes: 4, ..Template::default() };
+/// assert_eq!((region.joint_states(), region.dim()), (2, 8));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Template {
-    /// Numbers of states of its variables, in order.
+    /// Numbers of states of its variables, in order. Empty for a template of patterns, which may be over any variables.
     pub states: Vec<usize>,
+    /// Number of patterns of a factor that is given by patterns, or 0.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_none"))]
+    pub patterns: usize,
     /// Number of attributes.
     pub attributes: usize,
     /// Which joint states share weights.
@@ -24,10 +30,16 @@ pub struct Template {
     pub tie: Tie,
 }
 
+/// Whether a template has no patterns.
+#[cfg(feature = "serde")]
+fn is_none(patterns: &usize) -> bool {
+    *patterns == 0
+}
+
 impl Template {
-    /// Number of joint states of its variables.
+    /// Number of joint states of its variables, or of its patterns.
     pub fn joint_states(&self) -> usize {
-        self.states.iter().product()
+        if self.patterns > 0 { self.patterns } else { self.states.iter().product() }
     }
 
     /// Number of weights: one per attribute and joint state, or one per attribute if joint states share them.
@@ -39,14 +51,14 @@ impl Template {
 /// The shape of a factor graph's weights: its templates, one block of weights after the other.
 ///
 /// In a block, the weights of all joint states of an attribute are side by side. Joint states are
-/// numbered such that the last variable changes fastest. A template whose joint states share weights has one weight per
-/// attribute instead.
+/// numbered such that the last variable changes fastest. A template of patterns has a weight for each pattern, and one
+/// whose joint states share weights has one weight per attribute.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::{GraphShape, Template, Tie};
+/// use maxmargin::model::factor_graph::{GraphShape, Template};
 ///
-/// let node = Template { states: vec![3], attributes: 10, tie: Tie::Free };
-/// let edge = Template { states: vec![3, 3], attributes: 2, tie: Tie::Free };
+/// let node = Template { states: vec![3], attributes: 10, ..Template::default() };
+/// let edge = Template { states: vec![3, 3], attributes: 2, ..Template::default() };
 /// let shape = GraphShape { templates: vec![node, edge] };
 /// assert_eq!((shape.dim(), shape.block(1)), (48, 30..48));
 /// let w = vec![0.0; shape.dim()];
@@ -71,8 +83,8 @@ impl GraphShape {
     /// * joint_states + s` in it; at `a` if joint states share weights.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{GraphShape, Template, Tie};
-    /// let pair = Template { states: vec![2, 2], attributes: 3, tie: Tie::Free };
+    /// use maxmargin::model::factor_graph::{GraphShape, Template};
+    /// let pair = Template { states: vec![2, 2], attributes: 3, ..Template::default() };
     /// let shape = GraphShape { templates: vec![pair.clone(), pair] };
     /// assert_eq!((shape.block(0), shape.block(1)), (0..12, 12..24));
     /// ```

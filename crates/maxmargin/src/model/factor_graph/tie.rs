@@ -12,8 +12,8 @@ named_enum! {
     /// use maxmargin::model::factor_graph::{Template, Tie};
     ///
     /// // A segmentation into 21 classes: a weight for the score of each class, and one for disagreement.
-    /// let single = Template { states: vec![21], attributes: 21, tie: Tie::Diagonal };
-    /// let pair = Template { states: vec![21, 21], attributes: 1, tie: Tie::Differ };
+    /// let single = Template { states: vec![21], attributes: 21, tie: Tie::Diagonal, ..Template::default() };
+    /// let pair = Template { states: vec![21, 21], attributes: 1, tie: Tie::Differ, ..Template::default() };
     /// assert_eq!(single.dim() + pair.dim(), 22);
     /// ```
     #[derive(Default)]
@@ -26,7 +26,7 @@ named_enum! {
         Agree = "agree",
         /// One weight per attribute, for the joint states in which not all variables have the same state.
         Differ = "differ",
-        /// One weight per attribute, and attribute k is a feature of joint state k only.
+        /// One weight per attribute, and attribute k is a feature of joint state k, or of pattern k, only.
         Diagonal = "diagonal",
     }
 }
@@ -56,6 +56,8 @@ impl Weighting {
         match template.tie {
             // Without attributes there is nothing to share, and no table of joint states is needed.
             _ if template.attributes == 0 => Self::Free,
+            // Patterns have no states to compare; `Compiled` refuses such templates.
+            Tie::Agree | Tie::Differ if template.patterns > 0 => Self::Free,
             Tie::Free => Self::Free,
             Tie::Agree => marked(true),
             Tie::Differ => marked(false),

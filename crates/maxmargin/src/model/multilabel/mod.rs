@@ -17,6 +17,8 @@
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.
 
+#[cfg(feature = "unstable")]
+mod by_loss;
 mod check;
 mod expectations;
 mod labels;

@@ -1,5 +1,7 @@
 //! Multi-label classification as a structured problem.
 
+#[cfg(feature = "unstable")]
+use super::by_loss::Forest;
 use super::check::check;
 use super::labels::LabelSet;
 use super::search::{Plan, Search};
@@ -14,7 +16,7 @@ use crate::problem::bounds::Bounds;
 use crate::problem::parts::{parts_of_psi, scatter_into};
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::sparse::{Sink, SparseVec};
-use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,6 +50,8 @@ pub struct Multilabel {
     /// ‖xᵢ‖² of each row.
     norms: Vec<f64>,
     pub(super) plan: Plan,
+    #[cfg(feature = "unstable")]
+    forest: Forest,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
     /// Whether an LP solver has failed, so that a heuristic was used instead.
@@ -97,6 +101,8 @@ impl Multilabel {
         Ok(Self {
             plan: Plan::new(&shape, inference).map_err(|error| InputError::inference(&error))?,
             costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
+            #[cfg(feature = "unstable")]
+            forest: Forest::new(shape.labels, &shape.pairs),
             norms: data.iter().map(square).collect(),
             bounds: None,
             solver: Arc::new(SimplexMethod),
@@ -188,6 +194,12 @@ impl Multilabel {
         add(&mut ws.scores);
     }
 
+    /// The order of labels in their forest, if their pairs form one.
+    #[cfg(feature = "unstable")]
+    pub(super) fn forest(&self) -> Option<&Forest> {
+        self.plan.is_forest().then_some(&self.forest)
+    }
+
     fn is_on(&self, i: usize, label: usize) -> bool {
         self.data.labels(i).binary_search(&(label as u32)).is_ok()
     }
@@ -232,17 +244,7 @@ impl Problem for Multilabel {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace, y: &mut LabelSet) {
-        let MultilabelWorkspace { scores, augmented, search } = workspace;
-        augmented.clear();
-        augmented.extend(scores.iter().zip(&self.costs).map(|(score, cost)| score + cost));
-        for &k in self.data.labels(i) {
-            augmented[k as usize] = scores[k as usize] - self.costs[k as usize];
-        }
-        let quadratic = &w[self.shape.pair_weights()];
-        let quality = search.run(&self.plan, &self.shape.pairs, augmented, quadratic, y);
-        if quality > self.plan.inference.quality() {
-            self.failed.store(true, Ordering::Relaxed);
-        }
+        self.oracle_with_loss(i, w, 1.0, workspace, y);
     }
 
     /// Finds the best set, or the best corner of the relaxation. In both cases
@@ -289,6 +291,7 @@ impl Problem for Multilabel {
             truths: Some(self),
             points: Some(self),
             expectations: self.plan.is_forest().then_some(self as _),
+            scaled_losses: Some(self),
             is_trusted: true,
             ..Abilities::none()
         }
@@ -356,6 +359,41 @@ impl Parts for Multilabel {
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
         scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
+    }
+}
+
+impl ScaledLosses for Multilabel {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut MultilabelWorkspace,
+        y: &mut LabelSet,
+    ) {
+        let MultilabelWorkspace { scores, augmented, search } = workspace;
+        augmented.clear();
+        augmented.extend(scores.iter().zip(&self.costs).map(|(score, cost)| score + factor * cost));
+        for &k in self.data.labels(i) {
+            augmented[k as usize] = scores[k as usize] - factor * self.costs[k as usize];
+        }
+        let quadratic = &w[self.shape.pair_weights()];
+        let quality = search.run(&self.plan, &self.shape.pairs, augmented, quadratic, y);
+        if quality > self.plan.inference.quality() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(feature = "unstable")]
+    fn oracle_by_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        value: &dyn Fn(f64, f64) -> f64,
+        workspace: &mut MultilabelWorkspace,
+        y: &mut LabelSet,
+    ) -> bool {
+        self.best_by_loss(i, w, value, workspace, y)
     }
 }
 

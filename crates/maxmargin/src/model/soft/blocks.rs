@@ -7,8 +7,12 @@ use std::ops::Range;
 
 impl SoftGraph {
     /// The blocks of this problem: the variables and factors of all examples.
+    ///
+    /// # Panics
+    /// If a factor is given by patterns: its states cannot be listed.
     #[doc(hidden)]
     pub fn blocks(&self) -> SoftBlocks<'_> {
+        assert!(!self.has_patterns(), "the states of patterns cannot be listed");
         SoftBlocks(self)
     }
 }

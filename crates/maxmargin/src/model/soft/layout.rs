@@ -1,7 +1,8 @@
 //! The blocks of a soft problem, with their features and messages.
 
+use super::joint::Joint;
 use super::problem::SoftError;
-use crate::model::factor_graph::{GraphShape, Graphs, Template, Weighting};
+use crate::model::factor_graph::{Factor, GraphShape, Graphs, Template, Weighting};
 use crate::model::multilabel::MultilabelShape;
 use crate::model::potts::Potts;
 use crate::model::rows::{NotFinite, Row, Rows};
@@ -14,9 +15,14 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) example: u32,
-    /// Number of states, or of joint states for a factor.
+    /// Number of states, or of joint states for a factor, or of parts for a factor that is given by patterns.
     pub(super) states: u32,
+    /// Number of states that have features: all but for patterns.
+    pub(super) scored: u32,
+    /// The true state; without meaning for patterns.
     pub(super) truth: u32,
+    /// The index of its patterns, if it is given by some.
+    pub(super) joint: Option<u32>,
     /// The index of the first loss of its states, and of its first coordinate for smoothing.
     pub(super) first: usize,
     pub(super) terms: Range<usize>,
@@ -79,6 +85,8 @@ pub(super) struct Layout {
     pub(super) rows: Rows,
     /// Marks of states; see [`States::Marked`].
     pub(super) marks: Vec<Vec<bool>>,
+    /// Factors that are given by patterns.
+    pub(super) joints: Vec<Joint>,
     /// The losses of all states of all blocks.
     pub(super) losses: Vec<f64>,
     /// The weights of the examples.
@@ -101,6 +109,7 @@ impl Layout {
             sides: Vec::new(),
             rows: Rows::default(),
             marks: Vec::new(),
+            joints: Vec::new(),
             losses: Vec::new(),
             weights: Vec::new(),
             examples: Vec::new(),
@@ -140,7 +149,18 @@ impl Layout {
         let example = self.examples.len() as u32;
         self.losses.extend((0..states).map(|y| if y == truth { 0.0 } else { cost }));
         let (terms, sides) = (terms..terms, sides..sides);
-        self.blocks.push(Block { example, states, truth, first, terms, sides });
+        let (scored, joint) = (states, None);
+        self.blocks.push(Block { example, states, scored, truth, joint, first, terms, sides });
+    }
+
+    /// Adds a block that is given by patterns.
+    fn push_joint(&mut self, joint: Joint) {
+        self.push_block(joint.size() as u32, 0, 0.0);
+        if let Some(block) = self.blocks.last_mut() {
+            block.scored = joint.patterns.len() as u32;
+            block.joint = Some(self.joints.len() as u32);
+        }
+        self.joints.push(joint);
     }
 
     fn push_term(&mut self, term: Term) {
@@ -158,13 +178,16 @@ impl Layout {
         let states = |layout: &Self, v: u32| layout.blocks[start + v as usize].states;
         for (c, scope) in factors.iter().enumerate() {
             let at = self.sides.len();
-            let mut stride: u32 = scope.iter().map(|&v| states(self, v)).product();
+            // Strides are for tables; patterns may have very many joint states.
+            let all = scope.iter().map(|&v| u64::from(states(self, v)));
+            let mut stride = all.fold(1, u64::saturating_mul);
             for &v in scope {
                 let states = states(self, v);
-                stride /= states;
+                stride /= u64::from(states);
                 let message = self.messages;
                 self.messages += states as usize;
-                self.sides.push(Side { message, stride, states, sign: -1.0 });
+                let own = u32::try_from(stride).unwrap_or(u32::MAX);
+                self.sides.push(Side { message, stride: own, states, sign: -1.0 });
                 of_variable[v as usize].push(Side { message, stride: 1, states, sign: 1.0 });
             }
             self.blocks[start + variables + c].sides = at..self.sides.len();
@@ -200,8 +223,10 @@ impl Layout {
             // Variables, with the factors over each of them alone.
             for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
                 layout.push_block(states, truth, scale * graph.cost(v));
-                let mut own: Vec<_> =
-                    graph.factors().filter(|factor| factor.variables == [v as u32]).collect();
+                let is_own = |factor: &Factor<'_>| {
+                    factor.variables == [v as u32] && factor.patterns.is_none()
+                };
+                let mut own: Vec<_> = graph.factors().filter(is_own).collect();
                 sort::by_key(&mut own, |factor| factor.template);
                 for same in own.chunk_by(|a, b| a.template == b.template) {
                     let template = same[0].template;
@@ -213,12 +238,18 @@ impl Layout {
             }
             // Factors over several variables.
             let mut scopes = Vec::new();
-            for factor in graph.factors().filter(|factor| factor.variables.len() > 1) {
+            let is_large = |f: &Factor<'_>| f.variables.len() > 1 || f.patterns.is_some();
+            for factor in graph.factors().filter(is_large) {
                 let of = |v: &u32| (graph.states()[*v as usize], graph.truth()[*v as usize]);
                 let joint = factor.variables.iter().map(of);
-                let (states, truth) = joint
-                    .fold((1, 0), |(all, at), (states, truth)| (all * states, at * states + truth));
-                layout.push_block(states, truth, 0.0);
+                if let Some(patterns) = factor.patterns {
+                    layout.push_joint(Joint::new(patterns, joint.map(|own| own.1).collect()));
+                } else {
+                    let (states, truth) = joint.fold((1, 0), |(all, at), (states, truth)| {
+                        (all * states, at * states + truth)
+                    });
+                    layout.push_block(states, truth, 0.0);
+                }
                 let (row, norm_sq) = layout.push_row(factor.attributes.pairs())?;
                 let (start, stride, states) = weights(factor.template);
                 layout.push_term(Term { row, start, stride, states, norm_sq });

@@ -17,6 +17,9 @@
 //! and every block is a simplex whose oracle takes a few additions. So all orders, directions, steps, limits and
 //! certificates apply unchanged. The gap is that of the soft problem.
 //!
+//! A factor over many variables that is given by a few patterns is one block as well. Its dual is kept as compact
+//! variables, the masses of its patterns and of the states of its variables.
+//!
 //! [`SoftGraph`] is the problem. [`anneal`] decreases ρ step by step, and [`train_augmented`] finds
 //! multipliers with which the constraints hold at any ρ.
 //!
@@ -32,6 +35,7 @@
 //! ```
 
 mod blocks;
+mod joint;
 mod layout;
 mod outer;
 mod penalty;

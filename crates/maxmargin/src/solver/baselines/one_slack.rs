@@ -142,6 +142,7 @@ impl<'p> Round<'p> for OneSlack<'p> {
         let sizes = self.stores.iter().map(CornerStore::size);
         (self.stats.corners, self.stats.bytes) =
             sizes.fold((0, 0), |(a, b), (corners, bytes)| (a + corners, b + bytes));
+        self.stats.active = self.stats.corners; // idle planes are gone
         run.totals.cache = Some(self.stats);
         Ok(true)
     }

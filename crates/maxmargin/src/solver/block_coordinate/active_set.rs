@@ -275,6 +275,9 @@ impl ActiveSets {
     pub(crate) fn refresh(&mut self, problem: &dyn Blocks, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
             self.room.write_point(problem, i, &self.atoms[i], block);
+            // A step of all blocks together may have moved the mass.
+            let now = Size::of(&self.atoms[i]);
+            self.cache.note_size(std::mem::replace(&mut self.sizes[i], now), now);
         }
     }
 

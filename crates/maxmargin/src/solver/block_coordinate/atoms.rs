@@ -384,7 +384,7 @@ impl Atoms {
     }
 
     /// The atoms that carry mass: mass, parts relative to the truth, loss.
-    fn active(&self) -> impl Iterator<Item = (f64, &SparseVec, f64)> {
+    pub(crate) fn active(&self) -> impl Iterator<Item = (f64, &SparseVec, f64)> {
         let atoms = self.masses.iter().zip(&self.parts).zip(&self.losses);
         atoms.map(|((&mass, parts), &loss)| (mass, parts, loss)).filter(|(mass, ..)| *mass > 0.0)
     }

@@ -151,6 +151,7 @@ impl Cache {
         let changed =
             |all: u64, now: u64, before: u64| all.saturating_add(now).saturating_sub(before);
         self.stats.corners = changed(self.stats.corners, now.corners, before.corners);
+        self.stats.active = changed(self.stats.active, now.active, before.active);
         self.stats.bytes = changed(self.stats.bytes, now.bytes, before.bytes);
     }
 
@@ -174,11 +175,13 @@ impl Cache {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Size {
     corners: u64,
+    active: u64,
     bytes: u64,
 }
 
 impl Size {
     pub(crate) fn of(atoms: &Atoms) -> Self {
-        Self { corners: atoms.len() as u64, bytes: atoms.bytes() as u64 }
+        let active = atoms.active().count() as u64;
+        Self { corners: atoms.len() as u64, active, bytes: atoms.bytes() as u64 }
     }
 }

@@ -8,7 +8,7 @@ use super::{dot, minus, norm_sq};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
 use maxmargin::model::InputError;
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss, Tie};
+use maxmargin::model::factor_graph::{Counting, FactorGraph, Graphs, Patterns, StateLoss, Tie};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -26,6 +26,25 @@ pub struct CaseTemplate {
     pub variant: usize,
     pub attributes: usize,
     pub tie: Tie,
+    /// If its factors are given by patterns, these and which of them count.
+    pub patterns: Option<(Vec<Vec<Option<u32>>>, Counting)>,
+}
+
+impl CaseTemplate {
+    /// Number of joint states or patterns.
+    fn joint(&self) -> usize {
+        self.patterns.as_ref().map_or(self.states.iter().product(), |own| own.0.len())
+    }
+
+    /// The patterns that count for the states of its variables, from the definition.
+    fn counted(&self, own: &[usize]) -> Vec<usize> {
+        let Some((rows, counting)) = &self.patterns else { return Vec::new() };
+        let fits = |row: &Vec<Option<u32>>| {
+            row.iter().zip(own).all(|(state, own)| state.is_none_or(|state| state as usize == *own))
+        };
+        let all = (0..rows.len()).filter(|&at| fits(&rows[at]));
+        all.take(if *counting == Counting::First { 1 } else { usize::MAX }).collect()
+    }
 }
 
 /// Template, variables, attributes.
@@ -53,7 +72,15 @@ impl GraphCase {
                 data.push_weighted_variable(states as u32, truth, cost).unwrap();
             }
             for (template, variables, attributes) in &graph.factors {
-                data.push_factor(*template as u32, variables, attributes.iter().copied()).unwrap();
+                let (number, row) = (*template as u32, attributes.iter().copied());
+                let CaseTemplate { states, patterns, .. } = &self.templates[*template];
+                match patterns {
+                    None => data.push_factor(number, variables, row).unwrap(),
+                    Some((rows, counting)) => {
+                        let patterns = Patterns::new(states, rows, *counting).unwrap();
+                        data.push_pattern_factor(number, variables, &patterns, row).unwrap();
+                    }
+                }
             }
             data.end_graph(graph.weight).unwrap();
         }
@@ -66,7 +93,8 @@ impl GraphCase {
 
     pub fn try_build(&self, inference: Inference) -> Result<FactorGraph, InputError> {
         let templates = self.templates.iter().map(|t| maxmargin::model::factor_graph::Template {
-            states: t.states.clone(),
+            states: if t.patterns.is_some() { Vec::new() } else { t.states.clone() },
+            patterns: t.patterns.as_ref().map_or(0, |own| own.0.len()),
             attributes: t.attributes,
             tie: t.tie,
         });
@@ -79,17 +107,18 @@ impl GraphCase {
     pub fn offsets(&self) -> Vec<usize> {
         let mut offsets = vec![0];
         for template in &self.templates {
-            let free = template.states.iter().product::<usize>();
+            let free = template.joint();
             let size = template.attributes * if template.tie == Tie::Free { free } else { 1 };
             offsets.push(offsets[offsets.len() - 1] + size);
         }
         offsets
     }
 
-    /// The weight of an attribute of a template in a joint state, if it has one there.
-    fn feature(&self, template: usize, attribute: u32, joint: usize) -> Option<usize> {
+    /// The weights of an attribute of a template in a joint state.
+    fn features(&self, template: usize, attribute: u32, joint: usize) -> Vec<usize> {
         let CaseTemplate { states, tie, .. } = &self.templates[template];
         let (first, attribute) = (self.offsets()[template], attribute as usize);
+        let number = self.templates[template].joint();
         let all: usize = states.iter().product();
         // The state of each variable, the last of which changes fastest.
         let (mut stride, mut own) = (all, Vec::new());
@@ -97,13 +126,22 @@ impl GraphCase {
             stride /= count;
             own.push(joint / stride % count);
         }
+        if self.templates[template].patterns.is_some() {
+            let counted = self.templates[template].counted(&own);
+            return match tie {
+                Tie::Diagonal if counted.contains(&attribute) => vec![first + attribute],
+                Tie::Diagonal => vec![],
+                _ => counted.into_iter().map(|p| first + attribute * number + p).collect(),
+            };
+        }
         let agree = own.iter().all(|state| *state == own[0]);
-        match tie {
+        let found = match tie {
             Tie::Free => Some(first + attribute * all + joint),
             Tie::Agree => agree.then_some(first + attribute),
             Tie::Differ => (!agree).then_some(first + attribute),
             Tie::Diagonal => (attribute == joint).then_some(first + attribute),
-        }
+        };
+        found.into_iter().collect()
     }
 
     pub fn dim(&self) -> usize {
@@ -149,7 +187,7 @@ impl GraphCase {
                 .zip(states)
                 .fold(0, |joint, (&v, states)| joint * states + y[v as usize] as usize);
             for &(attribute, value) in attributes {
-                if let Some(at) = self.feature(*template, attribute, joint) {
+                for at in self.features(*template, attribute, joint) {
                     phi[at] += value;
                 }
             }
@@ -203,7 +241,7 @@ impl GraphCase {
                     false => joint,
                 };
                 for &(attribute, value) in attributes {
-                    if let Some(feature) = self.feature(*template, attribute, joint) {
+                    for feature in self.features(*template, attribute, joint) {
                         parts[places[table] + place][feature] += value;
                     }
                 }
@@ -363,7 +401,7 @@ fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
                 3 => [Tie::Differ, Tie::Agree][states[0] % 2],
                 _ => Tie::Free,
             };
-            let kind = CaseTemplate { states, variant, attributes, tie };
+            let kind = CaseTemplate { states, variant, attributes, tie, patterns: None };
             let known = case.templates.iter().position(|template| *template == kind);
             let template = known.unwrap_or_else(|| {
                 case.templates.push(kind);
@@ -385,8 +423,8 @@ fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
     if case.dim() == 0 {
         // At least one factor must have features.
         let states = case.graphs[0].variables[0].0;
-        let template =
-            CaseTemplate { states: vec![states], variant: 9, attributes: 1, tie: Tie::Free };
+        let (states, tie) = (vec![states], Tie::Free);
+        let template = CaseTemplate { states, variant: 9, attributes: 1, tie, patterns: None };
         case.templates.push(template);
         let last = case.templates.len() - 1;
         case.graphs[0].factors.push((last, vec![0], vec![(0, 1.0)]));
@@ -420,4 +458,38 @@ pub fn frustrated_graphs() -> impl Strategy<Value = GraphCase> {
         let triangle = Structure { states: vec![2; 3], factors };
         dress(vec![triangle; count], seed, true)
     })
+}
+
+/// Any graphs whose factors over three variables are given by patterns. Their relaxation is that with whole tables, as
+/// `relaxed_optimum` has it.
+pub fn any_pattern_graphs() -> impl Strategy<Value = GraphCase> {
+    (any_graphs(), any::<u64>())
+        .prop_map(|(case, seed)| give_patterns(case, seed))
+        .prop_filter("patterns", |case| case.templates.iter().any(|t| t.patterns.is_some()))
+}
+
+fn give_patterns(mut case: GraphCase, seed: u64) -> GraphCase {
+    let mut rng = Rng::new(seed);
+    for template in case.templates.iter_mut().filter(|template| template.states.len() == 3) {
+        let mut rows: Vec<Vec<Option<u32>>> = Vec::new();
+        for _ in 0..1 + rng.below(5) {
+            let row = template.states.iter().map(|&states| match rng.below(4) {
+                0 => None,
+                _ => Some(rng.below(states) as u32),
+            });
+            let row = row.collect();
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        let counting = [Counting::All, Counting::First][rng.below(2)];
+        template.attributes = template.attributes.min(rows.len());
+        template.tie = [Tie::Free, Tie::Diagonal][rng.below(2)];
+        template.patterns = Some((rows, counting));
+    }
+    let attributes: Vec<usize> = case.templates.iter().map(|t| t.attributes).collect();
+    for (template, _, row) in case.graphs.iter_mut().flat_map(|graph| &mut graph.factors) {
+        row.retain(|(attribute, _)| (*attribute as usize) < attributes[*template]);
+    }
+    case
 }

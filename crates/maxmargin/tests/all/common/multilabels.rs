@@ -87,8 +87,15 @@ impl LabelCase {
     pub fn as_graphs(&self) -> GraphCase {
         let n = self.shape.labels;
         let (tie, attributes) = (Tie::Free, self.shape.attributes);
-        let label = |variant| CaseTemplate { states: vec![2], variant, attributes, tie };
-        let pair = |variant| CaseTemplate { states: vec![2, 2], variant, attributes: 1, tie };
+        let label =
+            |variant| CaseTemplate { states: vec![2], variant, attributes, tie, patterns: None };
+        let pair = |variant| CaseTemplate {
+            states: vec![2, 2],
+            variant,
+            attributes: 1,
+            tie,
+            patterns: None,
+        };
         let templates = (0..n).map(label).chain((0..self.shape.pairs.len()).map(pair)).collect();
         let graph = |i: usize| {
             let (attributes, labels, weight) = &self.rows[i];

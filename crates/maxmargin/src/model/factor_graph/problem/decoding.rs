@@ -131,9 +131,9 @@ impl FactorGraph {
             most - own.iter().copied().fold(f64::INFINITY, f64::min)
         };
         let nodes = (0..topology.variables()).map(|v| topology.node(v));
-        let tables = (0..topology.factors()).map(|factor| topology.table(factor));
         let scores = &workspace.scores;
-        let cost = 1.0 + 2.0 * nodes.chain(tables).map(|own| spread(&scores[own])).sum::<f64>();
+        let tables = (0..topology.factors()).map(|factor| topology.spread(factor, scores));
+        let cost = 1.0 + 2.0 * nodes.map(|own| spread(&scores[own])).chain(tables).sum::<f64>();
         for (score, _) in workspace.scores.iter_mut().zip(allowed).filter(|(_, allowed)| !**allowed)
         {
             *score -= cost;

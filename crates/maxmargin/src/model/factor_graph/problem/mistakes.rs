@@ -58,7 +58,8 @@ impl FactorGraph {
 impl CheckPoints for FactorGraph {
     /// Checks that the masses are a point of the local polytope and that the loss belongs to them. If the
     /// graph is a forest, all such points are convex combinations of labellings. Otherwise the check
-    /// proves that the point belongs to the relaxed problem.
+    /// proves that the point belongs to the relaxed problem. Where factors are given by patterns, it proves neither, and
+    /// outputs have to be found that make up the point.
     fn check_point(
         &self,
         i: usize,
@@ -71,7 +72,10 @@ impl CheckPoints for FactorGraph {
         if (own - loss).abs() > slack * (1.0 + own.abs()) {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(match self.graphs[i].topology.is_forest() {
+        let topology = &self.graphs[i].topology;
+        Ok(match topology.is_forest() {
+            // Masses of patterns may not belong to any joint states.
+            _ if topology.has_patterns() => PointCheck::Unproven,
             true => PointCheck::Feasible,
             false => PointCheck::Relaxed,
         })

@@ -62,8 +62,8 @@ pub struct FactorGraph {
     labels: Vec<u32>,
     graphs: Vec<Compiled>,
     grams: Grams,
-    /// Whether no graph has a cycle.
-    are_forests: bool,
+    /// Whether all graphs have tables only and no cycle, so that sum-product finds their marginals.
+    has_marginals: bool,
     /// Whether no joint states share weights.
     is_free: bool,
     quality: Quality,
@@ -148,7 +148,7 @@ impl FactorGraph {
             quality: qualities.max().unwrap_or(Quality::Exact),
             grams: Grams::new(&shape, &data),
             is_free: shape.templates.iter().all(|template| template.tie.is_free()),
-            are_forests: graphs.iter().all(|graph| graph.topology.is_forest()),
+            has_marginals: graphs.iter().all(|graph| graph.topology.has_exact_marginals()),
             bounds: None,
             solver: Arc::new(SimplexMethod),
             failed: AtomicBool::new(false),
@@ -354,7 +354,7 @@ impl Problem for FactorGraph {
             parts: Some(self),
             truths: Some(self),
             points: Some(self),
-            expectations: self.are_forests.then_some(self as _),
+            expectations: self.has_marginals.then_some(self as _),
             is_trusted: true,
             ..Abilities::none()
         }

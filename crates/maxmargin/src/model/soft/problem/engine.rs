@@ -1,7 +1,9 @@
 //! The implementation of [`Problem`] for soft problems.
 
 use super::{SoftGraph, SoftWorkspace};
+use crate::inference::pattern_search::PatternScratch;
 use crate::inference::topology::argmax;
+use crate::model::soft::layout::Block;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
@@ -11,7 +13,9 @@ use crate::problem::{
 };
 
 impl Problem for SoftGraph {
-    type Output = u32;
+    /// The state of a variable, the joint state of a factor, or the states of the variables of a factor that is given by
+    /// patterns.
+    type Output = Vec<u32>;
     type Workspace = SoftWorkspace;
 
     /// Number of blocks, which are the variables and factors of all examples.
@@ -28,29 +32,34 @@ impl Problem for SoftGraph {
         SoftWorkspace::default()
     }
 
-    fn oracle(&self, i: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut u32) {
+    fn oracle(&self, i: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut Vec<u32>) {
         let block = &self.layout.blocks[i];
-        let SoftWorkspace { scores, augmented, .. } = workspace;
+        let SoftWorkspace { scores, augmented, patterns, .. } = workspace;
         augmented.clear();
         let losses = (0..scores.len()).map(|state| self.loss_of(block, state));
         augmented.extend(scores.iter().zip(losses).map(|(score, loss)| score + loss));
-        *y = argmax(augmented).0 as u32;
+        self.best(block, augmented, patterns, y);
     }
 
-    fn decode(&self, _: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut u32) {
-        *y = argmax(&workspace.scores).0 as u32;
+    fn decode(&self, i: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut Vec<u32>) {
+        self.best(&self.layout.blocks[i], &workspace.scores, &mut workspace.patterns, y);
     }
 
-    fn loss(&self, i: usize, y: &u32) -> f64 {
-        self.loss_of(&self.layout.blocks[i], *y as usize)
+    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
+        let block = &self.layout.blocks[i];
+        match self.layout.joint(block) {
+            None => self.loss_of(block, y[0] as usize),
+            Some(joint) => joint.parts(y).map(|at| self.loss_of(block, at)).sum(),
+        }
     }
 
-    fn psi(&self, i: usize, y: &u32, psi: &mut SparseVec) {
-        let mut parts = SparseVec::new();
-        parts.push(u64::from(self.layout.blocks[i].truth), 1.0);
-        parts.push(u64::from(*y), -1.0);
-        parts.normalise();
-        self.scatter_into(i, 1.0, &parts, psi);
+    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
+        let (mut truth, mut own, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut own);
+        difference.assign_difference(&truth, &own);
+        self.scatter_into(i, 1.0, &difference, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -62,7 +71,7 @@ impl Problem for SoftGraph {
     }
 
     #[inline]
-    fn abilities(&self) -> Abilities<'_, SoftWorkspace, u32> {
+    fn abilities(&self) -> Abilities<'_, SoftWorkspace, Vec<u32>> {
         Abilities {
             parts: Some(self),
             truths: Some(self),
@@ -78,6 +87,23 @@ impl Problem for SoftGraph {
 }
 
 impl SoftGraph {
+    /// Writes the best state of a block to `y`, by the values of all states or parts, and returns its value.
+    pub(super) fn best(
+        &self,
+        block: &Block,
+        values: &[f64],
+        scratch: &mut PatternScratch,
+        y: &mut Vec<u32>,
+    ) -> f64 {
+        y.clear();
+        if let Some(joint) = self.layout.joint(block) {
+            return joint.maximise(values, scratch, y);
+        }
+        let (state, value) = argmax(values);
+        y.push(state as u32);
+        value
+    }
+
     fn scatter_into<S: Sink + ?Sized>(
         &self,
         i: usize,
@@ -88,6 +114,14 @@ impl SoftGraph {
         let (block, entries) = (&self.layout.blocks[i], parts.entries());
         self.scatter_terms(i, scale, parts, sink);
         let feature = self.scale(block);
+        if let Some(joint) = self.layout.joint(block) {
+            for &(part, mass) in entries {
+                if let Some(m) = self.layout.message_of_part(block, joint, part as usize) {
+                    sink.add(self.layout.dim + m, -scale * feature * mass);
+                }
+            }
+            return;
+        }
         for side in &self.layout.sides[block.sides.clone()] {
             for &(state, mass) in entries {
                 let at = self.layout.dim + side.message_of(state as usize);
@@ -106,6 +140,14 @@ impl Parts for SoftGraph {
         let (block, scores) = (&self.layout.blocks[i], &mut workspace.scores);
         self.features(block, w, scores);
         let (messages, feature) = (&w[self.layout.dim..], self.scale(block));
+        if let Some(joint) = self.layout.joint(block) {
+            for (part, score) in scores.iter_mut().enumerate() {
+                if let Some(m) = self.layout.message_of_part(block, joint, part) {
+                    *score -= feature * messages[m];
+                }
+            }
+            return;
+        }
         for side in &self.layout.sides[block.sides.clone()] {
             let factor = side.sign * feature;
             for (state, score) in scores.iter_mut().enumerate() {
@@ -118,12 +160,19 @@ impl Parts for SoftGraph {
         }
     }
 
-    fn parts(&self, _: usize, y: &u32, parts: &mut SparseVec) {
-        parts.push(u64::from(*y), 1.0);
+    fn parts(&self, i: usize, y: &Vec<u32>, parts: &mut SparseVec) {
+        match self.layout.joint(&self.layout.blocks[i]) {
+            None => parts.push(u64::from(y[0]), 1.0),
+            Some(joint) => joint.parts(y).for_each(|part| parts.push(part as u64, 1.0)),
+        }
     }
 
     fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        parts.push(u64::from(self.layout.blocks[i].truth), 1.0);
+        let block = &self.layout.blocks[i];
+        match self.layout.joint(block) {
+            None => parts.push(u64::from(block.truth), 1.0),
+            Some(joint) => joint.truth_parts().for_each(|part| parts.push(part as u64, 1.0)),
+        }
     }
 
     fn score(&self, _: usize, _: &[f64], workspace: &SoftWorkspace, parts: &SparseVec) -> f64 {
@@ -132,9 +181,15 @@ impl Parts for SoftGraph {
 
     fn norm_sq(&self, i: usize, workspace: &mut SoftWorkspace, parts: &SparseVec) -> f64 {
         let (block, entries) = (&self.layout.blocks[i], parts.entries());
+        let inside = entries.iter().take_while(|(at, _)| *at < u64::from(block.scored));
+        let (scored, own) = entries.split_at(inside.count());
         let mut sum = 0.0;
         for term in &self.layout.terms[block.terms.clone()] {
-            sum += self.term_norm_sq(term, entries);
+            sum += self.term_norm_sq(term, scored);
+        }
+        if block.joint.is_some() {
+            // Each state of a variable has a message of its own.
+            return sum + self.scale(block).powi(2) * own.iter().map(|(_, m)| m * m).sum::<f64>();
         }
         let marginals = &mut workspace.marginals;
         for side in &self.layout.sides[block.sides.clone()] {
@@ -157,8 +212,9 @@ impl Parts for SoftGraph {
 }
 
 impl Truths for SoftGraph {
-    fn truth(&self, i: usize) -> u32 {
-        self.layout.blocks[i].truth
+    fn truth(&self, i: usize) -> Vec<u32> {
+        let block = &self.layout.blocks[i];
+        self.layout.joint(block).map_or_else(|| vec![block.truth], |joint| joint.truth().to_vec())
     }
 }
 
@@ -178,7 +234,8 @@ impl AtLambda for SoftGraph {
 
 impl CheckPoints for SoftGraph {
     /// Checks that masses lie in the simplex and that the loss belongs to them. A block of the soft
-    /// problem is a simplex, so this check is complete.
+    /// problem is a simplex, so this check is complete, but for blocks of patterns: outputs have to be found that make
+    /// up their points.
     fn check_point(
         &self,
         i: usize,
@@ -188,6 +245,13 @@ impl CheckPoints for SoftGraph {
     ) -> Result<PointCheck, String> {
         let block = &self.layout.blocks[i];
         let (mut sum, mut own) = (0.0, 0.0);
+        if let Some(joint) = self.layout.joint(block) {
+            joint.check(parts, slack)?;
+            let entries = parts.entries().iter();
+            own = entries.map(|&(part, mass)| mass * self.loss_of(block, part as usize)).sum();
+            check_loss(own, loss, slack)?;
+            return Ok(PointCheck::Unproven);
+        }
         for &(state, mass) in parts.entries() {
             if state >= u64::from(block.states) {
                 return Err(format!("it has the state {state} of {}", block.states));
@@ -201,9 +265,14 @@ impl CheckPoints for SoftGraph {
         if (sum - 1.0).abs() > slack {
             return Err(format!("its masses sum to {sum}"));
         }
-        if (own - loss).abs() > slack * (1.0 + own.abs()) || loss.is_nan() {
-            return Err(format!("its loss is stated as {loss}, but is {own}"));
-        }
+        check_loss(own, loss, slack)?;
         Ok(PointCheck::Feasible)
     }
+}
+
+fn check_loss(own: f64, stated: f64, slack: f64) -> Result<(), String> {
+    if (own - stated).abs() > slack * (1.0 + own.abs()) || stated.is_nan() {
+        return Err(format!("its loss is stated as {stated}, but is {own}"));
+    }
+    Ok(())
 }

@@ -45,6 +45,9 @@ pub enum SoftError {
         /// The number of multipliers.
         found: usize,
     },
+    /// Smoothing of a factor that is given by patterns, whose joint states are not listed.
+    #[error("maxima over factors that are given by patterns cannot be smoothed")]
+    SmoothPatterns,
     /// The bounds do not fit.
     #[error(transparent)]
     Bounds(#[from] BoundsError),

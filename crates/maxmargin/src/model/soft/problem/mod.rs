@@ -8,9 +8,11 @@ pub use error::SoftError;
 
 use error::positive;
 
+use super::joint::Joint;
 use super::layout::{Block, Layout};
 use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
+use crate::inference::pattern_search::PatternScratch;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, GraphShape, Graphs};
@@ -89,6 +91,8 @@ pub struct SoftWorkspace {
     augmented: Vec<f64>,
     /// Scratch memory for marginals.
     marginals: Vec<f64>,
+    /// Scratch memory for factors that are given by patterns.
+    patterns: PatternScratch,
 }
 
 impl SoftGraph {
@@ -272,9 +276,12 @@ impl SoftGraph {
     /// objective changes by at most `smoothing` per block.
     ///
     /// # Errors
-    /// If `smoothing` is not positive and finite.
+    /// If `smoothing` is not positive and finite, or if a factor is given by patterns: its joint states are not listed.
     pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
         positive("smoothing", smoothing)?;
+        if self.has_patterns() {
+            return Err(SoftError::SmoothPatterns);
+        }
         self.smoothing = smoothing;
         let bounds = self.bounds.take();
         Ok(self.with_bounds(bounds)?)
@@ -363,13 +370,16 @@ impl SoftGraph {
     /// g(w, δ) of any weights and messages.
     pub(super) fn hard_objective_at(&self, w: &[f64], messages: &[f64]) -> f64 {
         let norm: f64 = w.iter().map(|w| w * w).sum();
-        let mut scores = Vec::new();
+        let (mut scores, mut y, mut scratch) = (Vec::new(), Vec::new(), PatternScratch::default());
         let mut sum = 0.0;
         for block in &self.layout.blocks {
             self.theta(block, w, messages, &mut scores);
-            let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let share = self.share(block.example as usize);
-            sum += share * (best - scores[block.truth as usize]);
+            let best = self.best(block, &scores, &mut scratch, &mut y);
+            let truth = match self.layout.joint(block) {
+                None => scores[block.truth as usize],
+                Some(joint) => joint.truth_parts().map(|part| scores[part]).sum(),
+            };
+            sum += self.share(block.example as usize) * (best - truth);
         }
         0.5 * self.penalty.lambda * norm + sum
     }
@@ -390,6 +400,13 @@ impl SoftGraph {
     ) {
         self.features(block, w, theta);
         theta.iter_mut().for_each(|score| *score *= factor);
+        if let Some(joint) = self.layout.joint(block) {
+            for (part, score) in theta.iter_mut().enumerate() {
+                let message = self.layout.message_of_part(block, joint, part);
+                *score -= message.map_or(0.0, |m| messages[m]);
+            }
+            return;
+        }
         for side in &self.layout.sides[block.sides.clone()] {
             for (state, score) in theta.iter_mut().enumerate() {
                 *score += side.sign * messages[side.message_of(state)];
@@ -399,14 +416,28 @@ impl SoftGraph {
         theta.iter_mut().zip(losses).for_each(|(score, loss)| *score += loss);
     }
 
-    /// The loss of a state, including the multipliers. It is 0 for the truth.
+    /// The loss of a state, including the multipliers. It is 0 for the truth. Of patterns, it is the loss of a part.
     fn loss_of(&self, block: &Block, state: usize) -> f64 {
+        if let Some(joint) = self.layout.joint(block) {
+            return self.loss_of_part(block, joint, state);
+        }
         let loss = self.layout.losses[block.first + state];
         let sides = self.layout.sides[block.sides.clone()].iter();
         let offset =
             |side: &super::layout::Side, state: usize| self.offsets[side.message_of(state)];
         let own = sides.map(|s| s.sign * (offset(s, state) - offset(s, block.truth as usize)));
         loss + own.sum::<f64>()
+    }
+
+    fn loss_of_part(&self, block: &Block, joint: &Joint, part: usize) -> f64 {
+        let offset =
+            |part| self.layout.message_of_part(block, joint, part).map_or(0.0, |m| self.offsets[m]);
+        offset(joint.true_part(part)) - offset(part)
+    }
+
+    /// Whether some factor is given by patterns.
+    pub(super) fn has_patterns(&self) -> bool {
+        !self.layout.joints.is_empty()
     }
 
     /// The weight of an example, 1 on average.

@@ -9,6 +9,7 @@ impl SoftGraph {
     pub(super) fn features(&self, block: &Block, w: &[f64], scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(block.states as usize, 0.0);
+        let (scores, _) = scores.split_at_mut(block.scored as usize);
         for term in &self.layout.terms[block.terms.clone()] {
             let (row, weights) = (self.layout.row(term), &w[term.start..]);
             match term.states {
@@ -59,11 +60,13 @@ impl SoftGraph {
         sink: &mut S,
     ) {
         let block = &self.layout.blocks[i];
+        let inside = parts.entries().iter().take_while(|(at, _)| *at < u64::from(block.scored));
+        let scored = &parts.entries()[..inside.count()];
         for term in &self.layout.terms[block.terms.clone()] {
             for (a, value) in self.layout.row(term).pairs() {
                 let start = term.start + a as usize * term.stride;
                 let mut add = |at, mass: f64| sink.add(start + at, scale * value * mass);
-                self.each_feature(term, a, parts.entries(), &mut add);
+                self.each_feature(term, a, scored, &mut add);
             }
         }
     }
