@@ -21,10 +21,19 @@ const WILD: f64 = 100.0;
 /// scaling won 48 of 64 times from here to a hundredfold and lost 11 times; below, it lost on some data sets.
 const UNEVEN: f64 = 10.0;
 
+/// Other inputs, sparse rows and tokens, are scaled if the root mean square of their values, by which λ goes, is more than this
+/// many times the typical size of a value. A few attributes in large units then hide all others: models of rows with
+/// amounts of money among indicators, and of tokens with attributes a thousand times as large as the others, predicted
+/// little more than the most frequent label.
+const DOMINANT: f64 = 10.0;
+
 /// An attribute lies far from 0 if its mean is this many times its deviation. A bias of value 1 that is regularized
 /// like other weights makes up for less than that: with means of 50 deviations, the default model of two classes
 /// predicted one of them for all rows.
 const FAR: f64 = 10.0;
+
+/// A deviation that is a smaller share of the size of values is rounding.
+const LEAST_DEVIATION: f64 = 1e-7;
 
 /// What attributes are multiplied by before training, and what is subtracted from them before that.
 ///
@@ -88,12 +97,17 @@ struct Column {
 
 impl Column {
     /// The typical size of its values among so many rows: their deviation from the mean, where most rows have
-    /// one; else the size of those that are there.
+    /// one and these differ; else the size of those that are there. So indicators keep their size, however few rows
+    /// lack them.
     fn scale(&self, rows: f64) -> f64 {
-        let deviation = (self.squares / rows - (self.sum / rows).powi(2)).max(0.0).sqrt();
         let size = (self.squares / self.count).sqrt();
         // What is left of a constant is rounding.
-        if 2.0 * self.count >= rows && deviation > 1e-9 * size { deviation } else { size }
+        let differ = |count: f64| {
+            let variance = self.squares / count - (self.sum / count).powi(2);
+            Some(variance.max(0.0).sqrt()).filter(|deviation| *deviation > LEAST_DEVIATION * size)
+        };
+        let deviation = differ(rows).filter(|_| 2.0 * self.count >= rows);
+        deviation.filter(|_| differ(self.count).is_some()).unwrap_or(size)
     }
 
     /// The mean, if all rows have a value and lie far from 0.
@@ -134,6 +148,28 @@ impl Columns {
             column.sum += value;
             column.squares += value * value;
             column.count += f64::from(u8::from(value != 0.0));
+        }
+    }
+}
+
+impl Columns {
+    /// How many times the typical size of a value their root mean square is: half of all values are in attributes of
+    /// at most that size.
+    fn dominance(&self) -> f64 {
+        let known = self.columns.iter().filter(|column| column.count > 0.0);
+        let mut sizes: Vec<(f64, f64)> =
+            known.map(|column| (column.scale(self.rows), column.count)).collect();
+        sizes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let values: f64 = sizes.iter().map(|(_, count)| count).sum();
+        let squares: f64 = sizes.iter().map(|(size, count)| size * size * count).sum();
+        let mut rest = 0.5 * values;
+        let is_past_half = |(_, count): &&(f64, f64)| {
+            rest -= count;
+            rest <= 0.0
+        };
+        match sizes.iter().find(is_past_half) {
+            Some((typical, _)) if *typical > 0.0 => (squares / values).sqrt() / typical,
+            _ => 1.0,
         }
     }
 }
@@ -215,8 +251,9 @@ impl Scaling {
         self.ratio() > WILD
     }
 
-    /// Whether scaling pays without being asked for: rows most of whose attributes have values that are not 0,
-    /// with scales that differ more than tenfold, or with attributes that lie far from 0.
+    /// Whether scaling pays without being asked for: in rows most of whose attributes have values that are not 0,
+    /// where scales differ more than tenfold or attributes lie far from 0; in other rows and in sequences, where a few
+    /// attributes are so large that they hide the others.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -231,14 +268,23 @@ impl Scaling {
     ///     rows.push([(attribute, 1.0)], &[0], 1.0)?;
     /// }
     /// let sparse = Examples::from(rows);
-    /// assert!(!Scaling::of(&sparse).unwrap().is_needed(&sparse));
+    /// assert!(Scaling::of(&sparse).unwrap().is_needed(&sparse));
+    /// let mut rows = LabelledRows::new();
+    /// for attribute in 0..9 {
+    ///     rows.push([(attribute, 1.0), (9, 3.0 * f64::from(attribute))], &[0], 1.0)?;
+    /// }
+    /// let even = Examples::from(rows);
+    /// assert!(!Scaling::of(&even).unwrap().is_needed(&even));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_needed(&self, examples: &Examples) -> bool {
-        let Some(rows) = examples.rows() else { return false };
-        let cells = rows.len() * self.factors.len();
-        let is_uneven = self.ratio() > UNEVEN || !self.centres.is_empty();
-        is_uneven && 2 * rows.entries() >= cells
+        let Some(columns) = Columns::of(examples) else { return false };
+        if let Some(rows) = examples.rows()
+            && 2 * rows.entries() >= rows.len() * self.factors.len()
+        {
+            return self.ratio() > UNEVEN || !self.centres.is_empty();
+        }
+        columns.dominance() > DOMINANT
     }
 
     /// The examples with scaled attributes; none for other kinds than rows and sequences.

@@ -66,13 +66,14 @@ pub struct ModelArgs {
     /// The label of a binary model that has positive scores [default: the second]
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
-    /// A constant attribute of each row, for binary, multiclass and multi-label models, 0 for none
-    /// [default: 1; 0 for multi-label models with all pairs and a kernel]
+    /// The value of a constant attribute of each row, for binary, multiclass and multi-label models, 0 for none: the
+    /// larger it is, the less lambda holds the bias back [default: the length of attributes; 1 with a kernel or
+    /// bounds and for multi-label models, 0 for those with all pairs and a kernel]
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
     /// Divide attributes of rows and tokens by their typical size before training; weights stay in the units of
     /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size or lie far
-    /// from 0, and subtracts means in that case]
+    /// from 0, and subtracts means in that case, and where a few attributes are so large that they hide others]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
     pub(crate) standardise: Option<Standardise>,
     /// The value of the constant features of a chain (transitions, biases, first and last labels), by which their
@@ -224,6 +225,12 @@ pub(crate) enum Standardise {
 }
 
 impl ModelArgs {
+    /// Whether the bias of rows gets the value that fits the length of attributes. Bounds are bounds of weights, and
+    /// would have other units then.
+    pub(crate) fn fits_bias(&self) -> bool {
+        self.bias.is_none() && self.lower.is_empty() && self.upper.is_empty()
+    }
+
     /// Whether constant features get the value that fits the length of attributes.
     pub(crate) fn fits_transition_scale(&self) -> bool {
         matches!(self.transition_scale, None | Some(TransitionScale::Auto))

@@ -39,6 +39,9 @@ pub(super) fn apply(
             if args.fits_transition_scale() {
                 data.fit_transition_scale();
             }
+            if args.fits_bias() {
+                data.fit_bias();
+            }
         }
         if !asked {
             let what = match scaling.centres().len() {

@@ -5,7 +5,7 @@ use super::figures::{make_folder, write_figures};
 use super::resume::{Note, Resumed, Saver};
 use super::session::{ErrorOf, SessionIo, error_of};
 use super::{lambda, scaling, session, soft, validation};
-use crate::args::{Lambda, SettingsArgs, TrainArgs};
+use crate::args::{Lambda, ModelArgs, SettingsArgs, TrainArgs};
 use crate::kind::tested::Look;
 use crate::kind::{self, Labelled, Vocabulary, kind_of};
 use crate::output;
@@ -17,8 +17,8 @@ use maxmargin::{
     TrainError,
 };
 use maxmargin_io::{
-    ErrorCounts, HeldOut, LabelRule, LambdaSource, Model, Origin, ProblemRole, SaveError, Template,
-    Training, TrainingPlan, atomic_write, default_settings,
+    ErrorCounts, HeldOut, LabelRule, LambdaSource, Model, Origin, ProblemRole, SaveError, Spec,
+    Template, Training, TrainingPlan, atomic_write, default_settings,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -63,12 +63,7 @@ fn run_on(
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
     let rounds = soft::rounds(&args.model.soft);
     let scaling = scaling::apply(&args.model, &mut data, &bounds, screen)?;
-    if let Some(value) = data.spec.transition_scale().filter(|value| *value != 1.0)
-        && args.model.fits_transition_scale()
-    {
-        let value = lambda::short(value);
-        screen.say(format!("transitions have the value {value}, by the length of attributes"));
-    }
+    say_constants(&data.spec, &args.model, screen);
     let mut plan = TrainingPlan { bounds, start, rounds, lambda_source: None, scaling };
     let nouns = data.spec.nouns();
     let mut validation = validation.map(|validation| validation.data);
@@ -179,6 +174,23 @@ fn run_on(
         saver.finish()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tells the values of constant features that follow the length of attributes.
+fn say_constants(spec: &Spec, args: &ModelArgs, screen: &Screen) {
+    let own_bias = match spec {
+        Spec::Binary(own) => own.shape.bias,
+        Spec::Multiclass(own) => own.shape.bias,
+        _ => None,
+    };
+    let transitions = spec.transition_scale().filter(|_| args.fits_transition_scale());
+    let bias = own_bias.filter(|_| args.fits_bias());
+    for (what, value) in [("transitions have", transitions), ("the bias has", bias)] {
+        if let Some(value) = value.filter(|value| *value != 1.0) {
+            let value = lambda::short(value);
+            screen.say(format!("{what} the value {value}, by the length of attributes"));
+        }
+    }
 }
 
 /// Refuses files that cannot be read or written together; where checkpoints are to go.

@@ -30,7 +30,12 @@ pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Tr
     };
     let shape = BinaryShape { attributes: data.attributes.len(), bias: bias(args) };
     let spec = BinarySpec { shape, positive, rescaling: args.rescaling };
-    Ok(Training { origin: Origin::from(&data), examples: data.rows.into(), spec: spec.into() })
+    let origin = Origin::from(&data);
+    let mut training = Training { origin, examples: data.rows.into(), spec: spec.into() };
+    if args.fits_bias() {
+        training.fit_bias();
+    }
+    Ok(training)
 }
 
 impl Kind for BinarySpec {
@@ -59,7 +64,8 @@ impl Kind for BinarySpec {
 
     fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
         let w = &model.weights;
-        let bias = w.get(self.shape.attributes).copied();
+        let value = self.shape.bias.unwrap_or_default();
+        let bias = w.get(self.shape.attributes).map(|weight| weight * value);
         let weights = rows::largest_attributes(model, top, |a| w[a], bias);
         let positive = model.labels.name(self.positive).to_owned();
         LargestWeights { heading: "label", labels: vec![(positive, weights)], pairs: None }

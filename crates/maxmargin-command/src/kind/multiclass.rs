@@ -32,7 +32,12 @@ pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Tr
     };
     let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
     let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling, kernel };
-    Ok(Training { origin: Origin::from(&data), examples: data.rows.into(), spec: spec.into() })
+    let origin = Origin::from(&data);
+    let mut training = Training { origin, examples: data.rows.into(), spec: spec.into() };
+    if args.fits_bias() {
+        training.fit_bias();
+    }
+    Ok(training)
 }
 
 /// Reads costs: lines `TRUTH PREDICTED COST`; what is not named costs 1.
@@ -95,8 +100,9 @@ impl Kind for MulticlassSpec {
 
     fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
         let (shape, w) = (&self.scoring_shape(), &model.weights);
+        let value = shape.bias.unwrap_or_default();
         let weights = model.labels.iter().enumerate().map(|(y, label)| {
-            let bias = w[shape.bias_weights()].get(y).copied();
+            let bias = w[shape.bias_weights()].get(y).map(|weight| weight * value);
             let weight = |a| w[shape.feature(a, y)];
             (label.to_owned(), rows::largest_attributes(model, top, weight, bias))
         });

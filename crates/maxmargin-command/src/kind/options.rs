@@ -77,7 +77,8 @@ pub(super) fn find(labels: &Names, name: &str, option: &str) -> Result<u32> {
     })
 }
 
-/// The constant attribute of rows: 1 unless another is asked for, none if it is 0.
+/// The constant attribute of rows: 1 unless another is asked for, none if it is 0. Where none is asked for, the length of
+/// attributes decides later.
 pub(super) fn bias(args: &ModelArgs) -> Option<f64> {
     Some(args.bias.unwrap_or(1.0)).filter(|bias| *bias != 0.0)
 }

@@ -55,6 +55,18 @@ pub(super) fn nodes_at(t: usize, entries: &[(u64, f64)]) -> &[(u64, f64)] {
     &entries[..count]
 }
 
+/// The positions at which sorted entries have nodes, one after another, each once for all nodes that follow each other.
+pub(super) fn for_each_position(entries: &[(u64, f64)], mut visit: impl FnMut(usize)) {
+    let mut last = usize::MAX;
+    for &(id, _) in entries {
+        let t = (id >> POSITION_SHIFT) as usize;
+        if id & EDGE == 0 && t != last {
+            last = t;
+            visit(t);
+        }
+    }
+}
+
 /// Appends the parts of a labelling: its nodes, and its edges if `edges` is true.
 pub(super) fn push_labelling(labels: &[u32], edges: bool, parts: &mut SparseVec) {
     push_positions(labels, 0..labels.len(), edges, parts);
@@ -78,6 +90,17 @@ pub(super) fn push_positions(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_are_those_of_nodes() {
+        let mut parts = SparseVec::new();
+        for id in [node(0, 1), node(0, 5), edge(0, 1, 2), edge(3, 0, 0), node(4, 2)] {
+            parts.push(id, 1.0);
+        }
+        let mut found = Vec::new();
+        for_each_position(parts.entries(), |t| found.push(t));
+        assert_eq!(found, [0, 4]);
+    }
 
     #[test]
     fn parts_of_a_labelling_come_sorted_and_decode() {

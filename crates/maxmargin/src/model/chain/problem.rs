@@ -321,12 +321,7 @@ impl Parts for Chain {
         workspace: &mut ChainWorkspace,
         points: &[SparseVec],
     ) {
-        let parts = points.iter().flat_map(SparseVec::entries).map(|&(id, _)| decode(id));
-        let positions = parts.filter_map(|part| match part {
-            Part::Node { t, .. } => Some(t),
-            Part::Edge { .. } => None,
-        });
-        workspace.scores.fill_at(&self.shape, w, self.data.sequence(i), positions);
+        workspace.scores.fill_at(&self.shape, w, self.data.sequence(i), points);
     }
 
     fn prefetch(&self, i: usize) {

@@ -1,9 +1,11 @@
 //! Which features a chain has, where they lie in w, and how w scores a sequence.
 
+use super::parts;
 use super::sequences::Sequence;
 use crate::inference::viterbi::{viterbi, viterbi_in_pieces};
 use crate::model::InputError;
 use crate::model::rows::add_scores;
+use crate::problem::sparse::SparseVec;
 use std::ops::Range;
 
 /// The groups of features of a chain; each can be switched off.
@@ -299,25 +301,26 @@ impl ChainScores {
         shape.score_nodes(w, sequence, &mut self.nodes);
     }
 
-    /// Like [`fill`](Self::fill), but only for some positions, which may be repeated.
+    /// Like [`fill`](Self::fill), but only for positions at which some of the points, whose entries are sorted, have nodes.
     pub(super) fn fill_at(
         &mut self,
         shape: &ChainShape,
         w: &[f64],
         sequence: Sequence<'_>,
-        positions: impl Iterator<Item = usize>,
+        points: &[SparseVec],
     ) {
         let (k, length) = (shape.labels, sequence.len());
-        self.nodes.resize(length * k, 0.0);
-        self.is_filled.clear();
-        self.is_filled.resize(length, false);
+        let Self { nodes, is_filled, .. } = self;
+        nodes.resize(length * k, 0.0);
+        is_filled.clear();
+        is_filled.resize(length, false);
         let (emission, bias) = (&w[shape.emission()], &w[shape.bias()]);
         let value = shape.transition_scale;
-        for t in positions {
-            if std::mem::replace(&mut self.is_filled[t], true) {
-                continue;
+        let mut fill = |t: usize| {
+            if std::mem::replace(&mut is_filled[t], true) {
+                return;
             }
-            let row = &mut self.nodes[t * k..][..k];
+            let row = &mut nodes[t * k..][..k];
             row.fill(0.0);
             add(row, value, bias);
             if !emission.is_empty() {
@@ -329,7 +332,8 @@ impl ChainScores {
             if t + 1 == length {
                 add(row, value, &w[shape.last()]);
             }
-        }
+        };
+        points.iter().for_each(|point| parts::for_each_position(point.entries(), &mut fill));
     }
 
     /// Like [`fill`](Self::fill), but `emit` adds the scores of the inputs.

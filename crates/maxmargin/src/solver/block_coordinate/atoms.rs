@@ -396,14 +396,17 @@ impl Atoms {
     }
 
     /// Writes what a change of masses does to the point, Σ change · atom. `spare` is scratch memory.
+    ///
+    /// The first atoms are what is left of other points, and have many parts. So they come last: every step copies what
+    /// was summed up before.
     pub(crate) fn write_change(
         &self,
-        changes: impl Iterator<Item = (usize, f64)>,
+        changes: impl DoubleEndedIterator<Item = (usize, f64)>,
         way: &mut SparseVec,
         spare: &mut SparseVec,
     ) {
         way.clear();
-        for (at, change) in changes {
+        for (at, change) in changes.rev() {
             spare.assign_sum((1.0, way), (change, &self.parts[at]));
             std::mem::swap(way, spare);
         }

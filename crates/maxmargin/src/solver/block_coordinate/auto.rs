@@ -24,6 +24,10 @@ const DEAR_SHARE: f64 = 0.5;
 /// Calls that take longer than this are worth any work on remembered corners that can save one.
 const VERY_DEAR_CALL: f64 = 100e-6;
 
+/// So many corners without mass are remembered where calls are cheap. (The ten that are the default elsewhere save no calls,
+/// and visits take a fifth longer to look at them; see `benchmarks/results/2026-11-19-defaults.md`.)
+const FEW_IDLE: usize = 2;
+
 /// Shorter calls are not worth sharing out: a batch of sixteen would be done before the threads are awake.
 const SHORTEST_SHARED_CALL: f64 = 3e-6;
 
@@ -47,8 +51,11 @@ impl BlockCoordinate {
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
         let dear = call > DEAR_CALL && share > DEAR_SHARE;
-        let cache =
-            self.choose_cache(run.problem, run.settings.cache, dear && call > VERY_DEAR_CALL);
+        let cache = self.choose_cache(
+            run.problem,
+            run.settings.cache,
+            (dear, dear && call > VERY_DEAR_CALL),
+        );
         let at_once = dear || cache == Caching::Exhaust;
         let direction = if at_once { Direction::Corrective } else { direction };
         // Say what was chosen, and why.
@@ -90,10 +97,17 @@ impl BlockCoordinate {
     /// The rule for remembered corners: where atoms keep their few features, looks at corners cost next to nothing,
     /// and blocks that share few features need to move together. There, and where oracle calls take very long,
     /// remembered corners are exhausted.
-    fn choose_cache(&mut self, problem: &dyn Blocks, cache: Caching, very_dear: bool) -> Caching {
+    fn choose_cache(
+        &mut self,
+        problem: &dyn Blocks,
+        cache: Caching,
+        (dear, very_dear): (bool, bool),
+    ) -> Caching {
         let Some(sets) = self.mode.sets() else { return cache };
         if very_dear || sets.keep_features(problem) {
             sets.cache.set_rule(Caching::Exhaust);
+        } else if !dear {
+            sets.cache.remember_at_most(FEW_IDLE);
         }
         sets.cache.rule()
     }

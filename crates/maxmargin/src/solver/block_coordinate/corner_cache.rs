@@ -61,6 +61,11 @@ impl Cache {
         self.rule = rule;
     }
 
+    /// Keeps at most so many idle corners of a block from now on.
+    pub(crate) fn remember_at_most(&mut self, corners: usize) {
+        self.most_corners = self.most_corners.min(corners);
+    }
+
     /// The sum of the gaps that the last oracle call of each block has found. It tends to be too large, and it is
     /// infinite until every block has had its first call.
     pub(crate) fn known_gap(&self) -> f64 {
