@@ -65,7 +65,7 @@ use accuracies::Accuracies;
 use active_set::ActiveSets;
 use aim::{aim_at_corner, note_curvature};
 use average::Averager;
-use batches::Batches;
+use batches::{Batches, MOST_OF_ROUND};
 use corner_cache::Cache;
 use gap_steps::GapSteps;
 use joint_cg::JointCg;
@@ -276,8 +276,11 @@ impl BlockCoordinate {
             if self.batches.may_begin_after(visits) {
                 self.begin_batches_early(run);
             }
-            let size = self.batch_size(n, n - visits);
             run.totals.passes += u64::from(visits == 0);
+            if run.totals.passes == 1 {
+                self.batches.grow_after(visits);
+            }
+            let size = self.batch_size(n, visits);
 
             // Visit a batch of blocks, or a single one.
             visits += match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
@@ -328,11 +331,12 @@ impl BlockCoordinate {
         Ok(true)
     }
 
-    /// The size of the next batch, with `rest` visits left in a pass over `n` blocks.
-    fn batch_size(&self, n: usize, rest: usize) -> usize {
+    /// The size of the next batch, after so many `visits` of a pass over `n` blocks.
+    fn batch_size(&self, n: usize, visits: usize) -> usize {
         match self.mode {
             Mode::Simplices(_) => 1,
-            _ => self.batches.next_size(n, rest),
+            _ if self.visits_in_rounds() => Self::rest_of_round(n, visits).min(MOST_OF_ROUND),
+            _ => self.batches.next_size(n, n - visits),
         }
     }
 
