@@ -53,6 +53,11 @@ impl<'p> Run<'p, '_> {
         (&self.state, &mut self.workers)
     }
 
+    /// As [`state_and_workers`](Self::state_and_workers), where the state moves.
+    pub(crate) fn moving_state_and_workers(&mut self) -> (&mut DualState<'p>, &mut Workers<'p>) {
+        (&mut self.state, &mut self.workers)
+    }
+
     /// Prepares the sequential scratch for block `i` at the current w.
     pub(crate) fn prepare(&mut self, i: usize) {
         self.workers.scratch().worker.prepare(i, &self.state.w);
@@ -108,22 +113,38 @@ impl<'p> Run<'p, '_> {
             .for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
     }
 
+    /// As [`for_each_block`](Self::for_each_block), if threads are to take `piece` blocks at a time.
+    pub(crate) fn for_pieces_of_blocks<T: Send>(
+        &mut self,
+        piece: usize,
+        results: &mut [T],
+        work: impl Fn(&dyn Blocks, &DualState<'p>, usize, &mut Scratch<'_>, &mut T) + Sync,
+    ) {
+        let (problem, state) = (self.problem, &self.state);
+        self.workers.for_each_chunk(results, piece, |first, scratch, results| {
+            for (i, result) in (first..).zip(results) {
+                work(problem, state, i, scratch, result);
+            }
+        });
+    }
+
     /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
         self.workers.count()
     }
 
-    /// Runs `work` on every block of a batch on so many threads, timed as oracle calls. The caller counts them.
+    /// Runs `work` on every block of a batch on so many threads, which take `piece` blocks at a time, timed as oracle
+    /// calls. The caller counts them.
     pub(crate) fn batch_oracles<T: Send>(
         &mut self,
         batch: &mut [T],
-        threads: usize,
+        (threads, piece): (usize, usize),
         work: impl Fn(&dyn Blocks, &DualState<'p>, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let begin = Instant::now();
         let (problem, state) = (self.problem, &self.state);
-        self.workers.for_each_chunk_on(threads, batch, 1, |_, scratch, one| {
-            work(problem, state, scratch, &mut one[0]);
+        self.workers.for_each_chunk_on(threads, batch, piece, |_, scratch, some| {
+            some.iter_mut().for_each(|one| work(problem, state, scratch, one));
         });
         let seconds = begin.elapsed().as_secs_f64();
         self.oracle_timer.add_batch(seconds, batch.len(), threads);

@@ -98,6 +98,31 @@ fn threads_do_not_change_runs() {
     check_threads(&random_chain(150, 4, 2), vec![gradient]);
 }
 
+/// So many examples that joint steps are shared out, and rounds between them.
+#[test]
+fn threads_do_not_change_joint_steps() {
+    let base = Settings { tolerance: 0.0, max_passes: 4, gap_every: 3, ..bcfw() };
+    let record = |solver, cache, batch| SettingsRecord {
+        solver,
+        order: Order::Gap,
+        direction: Direction::Corrective,
+        cache,
+        batch,
+        ..base.record()
+    };
+    let methods = [
+        record(Solver::BlockCoordinate, Caching::Exhaust, Some(0)),
+        record(Solver::BlockCoordinate, Caching::Exhaust, Some(1)),
+        SettingsRecord { solver: Solver::NSlack, ..base.record() },
+    ];
+    let methods = methods.map(|record| record.settings().unwrap());
+    check_threads(&random_chain(600, 4, 2), methods.to_vec());
+    check_threads(&ViaPsi(random_chain(300, 4, 3)), methods.to_vec());
+    let (order, direction) = (Order::Lazy, Direction::Corrective);
+    let simplices = SettingsRecord { order, direction, ..base.record() }.settings().unwrap();
+    check_threads(&tokens(&random_chain(1500, 4, 4)), vec![simplices]);
+}
+
 /// A problem that answers what was announced beforehand, and counts the calls that were not announced.
 struct Announcing<P> {
     inner: P,

@@ -7,6 +7,7 @@ mod joint;
 mod room;
 mod steps;
 
+use joint::COST_OF_PARTS;
 pub(super) use joint::RememberedCorners;
 pub(crate) use room::Added;
 pub(super) use room::Room;
@@ -28,6 +29,9 @@ use crate::solver::block_coordinate::visit_remembering::{Learned, learn};
 /// together at most the second (64 MB).
 const MOST_FEATURES: usize = 1 << 10;
 const MOST_FEATURES_OF_ALL: usize = 8 << 20;
+
+/// So many additions, which take some 20 µs, are worth a thread of their own.
+pub(super) const WORTHWHILE_WORK: usize = 1 << 15;
 
 /// Whether atoms keep their features.
 pub(crate) fn has_few_features(problem: &dyn Blocks) -> bool {
@@ -166,9 +170,21 @@ impl ActiveSets {
         state.shares.of(i) * (atoms.values[atoms.best()] - atoms.own_value())
     }
 
+    /// How many blocks take so long to look at that it pays to hand them to a thread.
+    fn worthwhile_piece(&self) -> usize {
+        let atoms: usize = self.atoms.iter().map(Atoms::len).sum();
+        let of_all = match self.atoms.first().filter(|atoms| atoms.has_features()) {
+            Some(first) => atoms * first.width(),
+            None => atoms * COST_OF_PARTS,
+        };
+        let each = (of_all / self.atoms.len().max(1)).max(1);
+        (WORTHWHILE_WORK / each).max(1)
+    }
+
     /// Writes the gap of the best remembered corner of every block, all at the present w.
     pub(crate) fn look_at_all(&mut self, run: &mut Run<'_, '_>, gaps: &mut [f64]) {
-        run.for_each_block(&mut self.atoms, |_, state, i, scratch, atoms| {
+        let piece = self.worthwhile_piece();
+        run.for_pieces_of_blocks(piece, &mut self.atoms, |_, state, i, scratch, atoms| {
             atoms.prepare(i, &state.w, &mut *scratch.worker);
             look(atoms, i, state, &*scratch.worker);
         });

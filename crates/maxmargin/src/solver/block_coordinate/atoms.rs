@@ -116,6 +116,11 @@ impl Atoms {
         self.width > 0
     }
 
+    /// The number of features of an atom, if they are kept.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// The features of an atom, if they are kept.
     pub(crate) fn features(&self, at: usize) -> &[f64] {
         &self.features[at * self.width..][..self.width]

@@ -97,10 +97,10 @@ impl Exhaustion {
         averager: Option<&mut Averager>,
     ) {
         let (problem, k) = (run.problem, run.totals.visits);
-        let (state, scratch) = run.state_and_scratch();
+        let (state, workers) = run.moving_state_and_workers();
         let averager = averager.map(|averager| (averager, k + 1));
-        let corners = RememberedCorners { problem, sets, worker: &mut *scratch.worker, averager };
-        self.joint.step(&mut Arena { problem, state, corners });
+        let corners = RememberedCorners { problem, sets, averager };
+        self.joint.step(&mut Arena { problem, state, workers, corners });
     }
 }
 

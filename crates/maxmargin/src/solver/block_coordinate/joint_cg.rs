@@ -11,18 +11,20 @@
 
 mod corners;
 mod face;
+mod pieces;
 
 pub(super) use corners::{Corners, LEAST_MASS, SimplexCorners};
 
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;
 use crate::dual::length_sq;
-use crate::dual::{DualState, Stride};
+use crate::dual::{DualState, Scratch, Stride, Workers};
 use crate::problem::Blocks;
-use crate::problem::sparse::{Sink as _, SparseVec};
+use crate::problem::Sink as _;
 use crate::run::fits::Fitting;
 use crate::util::room::make_room;
 use face::{ConjugateGradients, Face, FaceBlock, along_face, center, dot, faces, faces_from};
+use pieces::{Piece, cut, share_out, sums};
 
 /// Rounds of conjugate gradients in the first step, and the fewest and the most in any step.
 const FIRST_ROUNDS: usize = 10;
@@ -75,12 +77,14 @@ pub(crate) struct JointCg {
     slopes: Vec<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
     solver: ConjugateGradients,
-    /// The change of w that goes with a change of masses.
+    /// The change of w that goes with a change of masses, and further parts of its sum.
     #[cfg_attr(feature = "serde", serde(skip))]
     change: Vec<f64>,
-    /// The change of one block.
     #[cfg_attr(feature = "serde", serde(skip))]
-    scratch: SparseVec,
+    further: Vec<Vec<f64>>,
+    /// What threads work on side by side.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pieces: Vec<Piece>,
 }
 
 impl JointCg {
@@ -89,10 +93,11 @@ impl JointCg {
     }
 }
 
-/// A problem, a run's state, and the corners of its blocks.
+/// A problem, a run's state and threads, and the corners of its blocks.
 pub(crate) struct Arena<'a, 'p, C> {
     pub(crate) problem: &'p dyn Blocks,
     pub(crate) state: &'a mut DualState<'p>,
+    pub(crate) workers: &'a mut Workers<'p>,
     pub(crate) corners: C,
 }
 
@@ -107,7 +112,8 @@ impl Default for JointCg {
             slopes: Vec::new(),
             solver: ConjugateGradients::default(),
             change: Vec::new(),
-            scratch: SparseVec::new(),
+            further: Vec::new(),
+            pieces: Vec::new(),
         }
     }
 }
@@ -137,7 +143,7 @@ impl JointCg {
     /// may be alike.
     fn groups<C: Corners>(
         &mut self,
-        Arena { corners: all, state, .. }: &mut Arena<'_, '_, C>,
+        Arena { corners: all, state, workers, .. }: &mut Arena<'_, '_, C>,
     ) -> usize {
         if state.blocks.len() <= MOST_TOGETHER / 2 {
             return 1;
@@ -146,7 +152,8 @@ impl JointCg {
         for (i, block) in state.blocks.iter().enumerate() {
             self.parts.clear();
             self.masses.clear();
-            all.list(i, block, &mut self.parts, &mut self.masses);
+            let worker = &mut *workers.scratch().worker;
+            all.list(i, block, (&mut self.parts, &mut self.masses), worker);
             count += if self.parts.len() > 1 { self.parts.len() } else { 0 };
         }
         count.div_ceil(MOST_TOGETHER).max(1)
@@ -208,7 +215,8 @@ impl JointCg {
         place: &mut Arena<'_, '_, C>,
         (group, groups): (usize, usize),
     ) {
-        let Arena { corners: all, state, .. } = place;
+        let Arena { corners: all, state, workers, .. } = place;
+        let worker = &mut *workers.scratch().worker;
         self.blocks.clear();
         self.parts.clear();
         self.masses.clear();
@@ -219,7 +227,7 @@ impl JointCg {
             let i = i as usize;
             make_room(&mut self.parts, MOST_LISTED);
             make_room(&mut self.masses, MOST_LISTED);
-            let length_sq = all.list(i, block, &mut self.parts, &mut self.masses);
+            let length_sq = all.list(i, block, (&mut self.parts, &mut self.masses), worker);
             let corners = self.parts.len() - start;
             let share = state.shares.of(i);
             let curvature = share * share / state.lambda * length_sq;
@@ -232,20 +240,31 @@ impl JointCg {
             make_room(&mut self.blocks, 1);
             self.blocks.push(FaceBlock { i: number, corners: corners as u32, curvature });
         }
+        self.pieces = cut(&self.blocks, all.cost());
     }
 
     /// Writes how fast the dual grows with each mass, along the face, to `solver.residual`.
     fn find_slopes<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
-        let Arena { corners: all, state, .. } = place;
+        let Arena { corners: all, state, workers, .. } = place;
         let slopes = &mut self.solver.residual;
         slopes.clear();
         slopes.reserve_exact(self.parts.len());
-        for Face { i, corners, .. } in faces(&self.blocks) {
-            all.score(i, &state.w, true, &self.parts[corners.clone()], slopes);
-            let share = state.shares.of(i);
-            slopes[corners].iter_mut().for_each(|score| *score *= share);
-        }
-        along_face(slopes, &self.blocks);
+        slopes.resize(self.parts.len(), 0.0);
+        let (all, state, blocks, parts) = (&*all, &**state, &self.blocks, &self.parts);
+        let mut work = share_out(&self.pieces, slopes);
+        workers.for_each_chunk(&mut work, 1, |_, scratch, work| {
+            let (piece, slopes, _) = &mut work[0];
+            let Scratch { values, worker, .. } = scratch;
+            for Face { i, corners, .. } in piece.faces(blocks) {
+                values.clear();
+                all.score(i, (&state.w, true), &parts[corners.clone()], values, &mut **worker);
+                let share = state.shares.of(i);
+                values.iter_mut().for_each(|score| *score *= share);
+                center(values);
+                let start = piece.corners.start;
+                slopes[corners.start - start..corners.end - start].copy_from_slice(values);
+            }
+        });
     }
 
     /// Runs conjugate gradients along the face from the current point; `solver.way` is the way gone.
@@ -293,41 +312,62 @@ impl JointCg {
     }
 
     /// Computes the change of w for a change of masses by `solver.direction`, as if w had no bounds.
-    fn spread<C: Corners>(&mut self, place: &Arena<'_, '_, C>) {
-        let Arena { state, corners: all, .. } = place;
-        self.change.clear();
-        self.change.resize(state.w.len(), 0.0);
-        for Face { i, corners, .. } in faces(&self.blocks) {
-            let changes = &self.solver.direction[corners.clone()];
-            let changes = (&self.parts[corners], changes);
-            let scale = -state.shares.of(i) / state.lambda;
-            all.spread(i, scale, changes, &mut self.scratch, &mut self.change);
+    fn spread<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
+        let Arena { state, corners: all, workers, .. } = place;
+        let (all, state, d) = (&*all, &**state, state.w.len());
+        let Self { blocks, parts, solver, pieces, change, further, .. } = self;
+        let count = sums(pieces.len(), parts.len(), all.cost(), d);
+        further.resize_with(count - 1, Vec::new);
+        // Each part sums up pieces that follow each other.
+        let mut work: Vec<&mut Vec<f64>> =
+            std::iter::once(&mut *change).chain(further.iter_mut()).collect();
+        workers.for_each_chunk(&mut work, 1, |part, scratch, sum| {
+            let sum = &mut *sum[0];
+            sum.clear();
+            sum.resize(d, 0.0);
+            let own = part * pieces.len() / count..(part + 1) * pieces.len() / count;
+            for Face { i, corners, .. } in pieces[own].iter().flat_map(|own| own.faces(blocks)) {
+                let changes = (&parts[corners.clone()], &solver.direction[corners]);
+                let scale = -state.shares.of(i) / state.lambda;
+                all.spread(i, scale, changes, &mut scratch.parts, sum);
+            }
+        });
+        for part in further {
+            change.iter_mut().zip(&*part).for_each(|(sum, term)| *sum += term);
         }
     }
 
     /// Lets the slopes follow the last change of w, block by block, and returns their squared length, with every block
     /// scaled by its own curvature.
     fn gather<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> f64 {
-        let ConjugateGradients { residual, image, step, .. } = &mut self.solver;
-        let (mut start, mut squares) = (0, 0.0);
-        for blocks in self.blocks.chunks(GATHERED_AT_ONCE) {
-            image.clear();
-            for Face { i, corners, .. } in faces_from(blocks, start) {
-                place.corners.score(i, &self.change, false, &self.parts[corners], image);
-            }
-            for Face { i, corners, curvature } in faces_from(blocks, start) {
-                let image = &mut image[corners.start - start..corners.end - start];
-                let share = place.state.shares.of(i);
-                image.iter_mut().for_each(|score| *score *= share);
-                center(image);
-                for (residual, image) in residual[corners].iter_mut().zip(&*image) {
-                    *residual += *step * image;
-                    squares += *residual * *residual / curvature;
+        let Arena { state, corners: all, workers, .. } = place;
+        let (all, shares) = (&*all, &state.shares);
+        let Self { blocks, parts, change, pieces, solver, .. } = self;
+        let ConjugateGradients { residual, step, .. } = solver;
+        let mut work = share_out(pieces, residual);
+        workers.for_each_chunk(&mut work, 1, |_, scratch, work| {
+            let (piece, residual, squares) = &mut work[0];
+            let Scratch { values: image, worker, .. } = scratch;
+            for (start, group) in piece.groups(blocks, GATHERED_AT_ONCE) {
+                image.clear();
+                for Face { i, corners, .. } in faces_from(group, start) {
+                    all.score(i, (change, false), &parts[corners], image, &mut **worker);
+                }
+                let before = start - piece.corners.start;
+                for Face { i, corners, curvature } in faces_from(group, start) {
+                    let own = corners.start - start..corners.end - start;
+                    let residual = &mut residual[before..][own.clone()];
+                    let image = &mut image[own];
+                    image.iter_mut().for_each(|score| *score *= shares.of(i));
+                    center(image);
+                    for (residual, image) in residual.iter_mut().zip(&*image) {
+                        *residual += *step * image;
+                        *squares += *residual * *residual / curvature;
+                    }
                 }
             }
-            start += image.len();
-        }
-        squares
+        });
+        work.iter().map(|(_, _, squares)| squares).sum()
     }
 
     /// Makes `solver.direction` the way from the current masses to those nearest to the end of the

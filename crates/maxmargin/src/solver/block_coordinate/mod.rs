@@ -122,9 +122,11 @@ impl BlockCoordinate {
         if self.batches.may_begin_after(visits) {
             self.begin_batches_early(run);
         }
-        let n = run.examples();
-        let size = self.batch_size(n, n - visits);
         run.totals.passes += u64::from(visits == 0);
+        if run.totals.passes == 1 {
+            self.batches.grow_after(visits);
+        }
+        let size = self.batch_size(run.examples(), visits);
         match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
             0 => self.visit_one(run).map(usize::from),
             made => Ok(made),

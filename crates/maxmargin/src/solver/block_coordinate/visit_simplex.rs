@@ -55,6 +55,7 @@ impl BlockCoordinate {
         let averager = averager.as_mut().map(|averager| (averager, k + 1));
         let scratch = Default::default();
         let corners = joint_cg::SimplexCorners { problem, simplices, averager, scratch };
-        joint.step(&mut joint_cg::Arena { problem, state: &mut run.state, corners });
+        let (state, workers) = run.moving_state_and_workers();
+        joint.step(&mut joint_cg::Arena { problem, state, workers, corners });
     }
 }

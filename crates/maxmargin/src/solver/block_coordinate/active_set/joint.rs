@@ -8,17 +8,26 @@ use crate::solver::block_coordinate::atoms::Ruler;
 use crate::solver::block_coordinate::average::Averager;
 use crate::solver::block_coordinate::joint_cg::{Corners, LEAST_MASS};
 
+/// About how many additions the score of a corner takes that does not keep its features: it differs from the truth in a few
+/// parts, each with some features far apart in memory.
+pub(super) const COST_OF_PARTS: usize = 256;
+
 /// What blocks remember, as corners of a joint step.
 pub(crate) struct RememberedCorners<'a, 'p> {
     pub(crate) problem: &'p dyn Blocks,
     pub(crate) sets: &'a mut ActiveSets,
-    pub(crate) worker: &'a mut dyn Worker,
     /// The average of iterates, and the visit in which blocks change.
     pub(crate) averager: Option<(&'a mut Averager, u64)>,
 }
 
 impl Corners for RememberedCorners<'_, '_> {
-    fn list(&mut self, i: usize, _: &Block, numbers: &mut Vec<u32>, masses: &mut Vec<f64>) -> f64 {
+    fn list(
+        &mut self,
+        i: usize,
+        _: &Block,
+        (numbers, masses): (&mut Vec<u32>, &mut Vec<f64>),
+        worker: &mut dyn Worker,
+    ) -> f64 {
         let atoms = &mut self.sets.atoms[i];
         let start = numbers.len();
         for (at, &mass) in atoms.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
@@ -28,18 +37,31 @@ impl Corners for RememberedCorners<'_, '_> {
         // Half the mean squared distance from the first.
         let others = &numbers[start..];
         let [first, others @ ..] = others else { return 0.0 };
-        let mut ruler =
-            Ruler { i, worker: self.worker, difference: &mut self.sets.room.difference };
+        let mut ruler = Ruler { i, worker, difference: &mut self.sets.room.difference };
         let sum: f64 =
             others.iter().map(|&at| atoms.distance(at as usize, *first as usize, &mut ruler)).sum();
         0.5 * sum / others.len().max(1) as f64
     }
 
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
+    fn cost(&self) -> usize {
+        match self.sets.atoms.first() {
+            Some(atoms) if atoms.has_features() => atoms.width(),
+            _ => COST_OF_PARTS,
+        }
+    }
+
+    fn score(
+        &self,
+        i: usize,
+        (w, losses): (&[f64], bool),
+        numbers: &[u32],
+        scores: &mut Vec<f64>,
+        worker: &mut dyn Worker,
+    ) {
         let atoms = &self.sets.atoms[i];
-        atoms.prepare(i, w, self.worker);
+        atoms.prepare(i, w, worker);
         scores.extend(numbers.iter().map(|&at| {
-            let score = atoms.score(at as usize, i, w, &*self.worker);
+            let score = atoms.score(at as usize, i, w, worker);
             if losses { atoms.losses()[at as usize] + score } else { score }
         }));
     }

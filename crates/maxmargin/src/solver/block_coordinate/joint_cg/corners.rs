@@ -2,7 +2,7 @@
 
 use crate::dual::Block;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Blocks, Simplices};
+use crate::problem::{Blocks, Simplices, Worker};
 use crate::solver::block_coordinate::average::Averager;
 
 /// The part of a truth that has no part.
@@ -11,24 +11,37 @@ const NO_PART: u32 = u32::MAX;
 /// If a truth without a part has less mass than this, the mass is rounding.
 const ROUNDING_MASS: f64 = 1e-12;
 
+/// About how many additions the score of a row takes.
+const COST_OF_ROW: usize = 32;
+
 /// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
 pub(crate) const LEAST_MASS: f64 = 1e-15;
 
 /// The corners of all blocks between which a joint step moves mass. They have numbers within their block.
-pub(crate) trait Corners {
+pub(crate) trait Corners: Sync {
     /// Appends the corners of block `i` that carry mass, and their masses. Returns the squared length in feature space
     /// from which the curvature of the dual in each mass is computed.
     fn list(
         &mut self,
         i: usize,
         block: &Block,
-        numbers: &mut Vec<u32>,
-        masses: &mut Vec<f64>,
+        found: (&mut Vec<u32>, &mut Vec<f64>),
+        worker: &mut dyn Worker,
     ) -> f64;
 
-    /// Writes the score at `w` of the corners of block `i` with these numbers, and with `losses` their loss
+    /// About how many additions the score of a corner takes.
+    fn cost(&self) -> usize;
+
+    /// Appends the score at `w` of the corners of block `i` with these numbers, and with `losses` their loss
     /// as well.
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>);
+    fn score(
+        &self,
+        i: usize,
+        at: (&[f64], bool),
+        numbers: &[u32],
+        scores: &mut Vec<f64>,
+        worker: &mut dyn Worker,
+    );
 
     /// Adds `scale` times the features of a change of masses to `w`. `parts` is scratch memory.
     fn spread(
@@ -68,8 +81,8 @@ impl Corners for SimplexCorners<'_, '_> {
         &mut self,
         i: usize,
         block: &Block,
-        numbers: &mut Vec<u32>,
-        masses: &mut Vec<f64>,
+        (numbers, masses): (&mut Vec<u32>, &mut Vec<f64>),
+        _: &mut dyn Worker,
     ) -> f64 {
         let mut rest = 1.0;
         let point = block.parts.read(&mut self.scratch.0);
@@ -85,7 +98,18 @@ impl Corners for SimplexCorners<'_, '_> {
         self.simplices.length_sq(i)
     }
 
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
+    fn cost(&self) -> usize {
+        COST_OF_ROW
+    }
+
+    fn score(
+        &self,
+        i: usize,
+        (w, losses): (&[f64], bool),
+        numbers: &[u32],
+        scores: &mut Vec<f64>,
+        _: &mut dyn Worker,
+    ) {
         scores.extend(numbers.iter().map(|&part| match part {
             NO_PART => 0.0,
             _ if losses => {

@@ -41,8 +41,6 @@ pub(super) struct ConjugateGradients {
     /// The slopes at its end, along the face.
     pub(super) residual: Vec<f64>,
     pub(super) direction: Vec<f64>,
-    /// What a step in the direction does to the slopes of some blocks.
-    pub(super) image: Vec<f64>,
     /// The squared length of the residual, every block scaled by its curvature.
     pub(super) squares: f64,
     /// How far the last step has gone in the direction.
