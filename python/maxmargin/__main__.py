@@ -131,10 +131,7 @@ def train(options: argparse.Namespace) -> int:
         given["template"] = options.template
         given["transition_scale"] = number_or_name(options.transition_scale)
         model = ChainSVM(**given)
-        if len(files) == 1:
-            data = SequenceFile(files[0], options.format)
-        elif options.format is not None:
-            raise ValueError("--format of sequences goes with a single file")
+        data = [SequenceFile(file, options.format) for file in files]
     model.fit(data)
     c = model.certificate_
     print(f"{model.status_}: primal {c.primal:.6f}, dual {c.dual:.6f}, gap {c.gap:.4g}")

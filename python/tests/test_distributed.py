@@ -1,6 +1,7 @@
 """Training in shards that take turns: the loop, losses of workers, checkpoints. Engines are tested by
 ``python/test-cluster``."""
 
+import gzip
 import itertools
 import pickle
 
@@ -317,6 +318,21 @@ def test_workers_read_files_and_the_layout_does_not_depend_on_them(tmp_path):
         model.fit(str(tmp_path / "nothing-*"))
 
 
+def test_files_may_be_gzipped_under_any_name_and_have_a_named_format(tmp_path):
+    X, y = words()
+    files = parts_of(X, y, tmp_path, 3)
+    plain = ChainSVM(lam=0.05, backend=SerialBackend(num_workers=2)).fit(files)
+    packed = [file.rename(file.with_suffix(".old")) for file in files]
+    for file in packed[1:]:
+        file.write_bytes(gzip.compress(file.read_bytes()))
+    named = [SequenceFile(file, "crfsuite") for file in packed]
+    model = ChainSVM(lam=0.05, backend=SerialBackend(num_workers=2)).fit(named)
+    assert (model.coef_ == plain.coef_).all()
+    named[0] = SequenceFile(packed[0], "svm-hmm")
+    with pytest.raises(ValueError, match="different formats"):
+        model.fit(named)
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     "method", ["about", "start", "propose", "commit", "check", "state", "dual"]
@@ -420,6 +436,8 @@ def test_the_command_trains_on_files(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("converged: primal ")
     assert load(tmp_path / "m.safetensors").certificate_.lam == 0.05
     assert (tmp_path / "rounds.html").exists()
+    assert main([*given, "--lambda", "0.05", "--format", "crfsuite"]) == 0
+    capsys.readouterr()
     for wrong in (["--cluster", "spark"], ["--workers", "0"], ["--tolerance", "x"]):
         assert main([*given, *wrong]) == 1
         assert capsys.readouterr().err.startswith("error: ")

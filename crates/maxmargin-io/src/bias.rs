@@ -31,7 +31,8 @@ impl Training {
 }
 
 /// The value of a bias that fits the attributes of rows: the root of their mean squared length, centred, as for λ;
-/// attributes that are the same in all rows count in full. It is 1 if rows have no attributes.
+/// attributes that are the same in all rows count in full. A row counts as many times as its weight says. It is 1 if rows
+/// have no attributes.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -49,7 +50,9 @@ impl Training {
 pub fn bias_value(rows: &LabelledRows) -> f64 {
     let mut moments = Moments::default();
     let step = rows.len().div_ceil(SAMPLE).max(1);
-    rows.iter().step_by(step).for_each(|(row, _)| moments.add(row));
+    for (i, (row, _)) in rows.iter().enumerate().step_by(step) {
+        moments.add(row, rows.weight(i));
+    }
     let square = moments.mean_left();
     // Lengths that overflow or vanish say nothing.
     if square.is_normal() { square.sqrt() } else { 1.0 }

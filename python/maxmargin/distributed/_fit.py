@@ -60,7 +60,7 @@ def fit_on_cluster(
     if files is not None:
         if y is not None or sample_weight is not None:
             raise ValueError("labels and weights of files are in the files")
-        format = X.format if isinstance(X, SequenceFile) else None
+        format = format_of(X)
         if estimator._kind == "chain":
             fit_files(estimator, backend, files, format, validation)
         else:
@@ -74,7 +74,7 @@ def fit_on_cluster(
 
 
 def files_of(X: Any) -> list[str] | None:
-    """The files that X names, if it does: a pattern, a list of files, or a SequenceFile."""
+    """The files that X names, if it does: a pattern, a list of files, a SequenceFile, or a list of these."""
     if isinstance(X, SequenceFile):
         # It may also be the name of data that ship with the package.
         return sorted(glob.glob(os.fspath(X.path))) or [os.fspath(X.path)]
@@ -84,9 +84,21 @@ def files_of(X: Any) -> list[str] | None:
         if not found:
             raise FileNotFoundError(f"there are no files {pattern}")
         return found
-    if isinstance(X, (list, tuple)) and X and all(isinstance(x, (str, os.PathLike)) for x in X):
-        return [os.fspath(x) for x in X]
+    if isinstance(X, (list, tuple)) and X:
+        if all(isinstance(x, (str, os.PathLike)) for x in X):
+            return [os.fspath(x) for x in X]
+        if all(isinstance(x, SequenceFile) for x in X):
+            return [os.fspath(x.path) for x in X]
     return None
+
+
+def format_of(X: Any) -> str | None:
+    """The format of the files that X names, if it says one."""
+    named = X if isinstance(X, (list, tuple)) else [X]
+    formats = {x.format for x in named if isinstance(x, SequenceFile)}
+    if len(formats) > 1:
+        raise ValueError(f"the files have different formats: {sorted(map(str, formats))}")
+    return formats.pop() if formats else None
 
 
 def spread(count: int, shards: int) -> list[range]:

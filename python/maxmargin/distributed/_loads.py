@@ -270,6 +270,13 @@ def trained(found: Any, X: Any, y: Any, extra: dict[str, Any]) -> bytes:
     return pickle.dumps(estimator)
 
 
+def opened(name: str) -> Any:
+    """A file of bytes, which is unpacked if it is gzipped, whatever its name is."""
+    with open(name, "rb") as file:
+        is_gzipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(name, "rb") if is_gzipped else open(name, "rb")
+
+
 class joined:
     """Several files of lines as one, as ``cat`` would make it; a single file as it is."""
 
@@ -284,8 +291,7 @@ class joined:
         path = os.path.join(self.folder, "shard.txt")
         with open(path, "wb") as out:
             for name in self.files:
-                opener: Any = gzip.open if name.endswith(".gz") else open
-                with opener(name, "rb") as part:
+                with opened(name) as part:
                     shutil.copyfileobj(part, out)
                 # A blank line ends a sequence; a file need not have one at its end.
                 out.write(b"\n")
