@@ -166,8 +166,9 @@ proptest! {
         let problem = Careless(problem);
         // Their weights are not those of their dual points.
         let own_weights = [Average::Uniform, Average::Half].map(|average| {
-            let record = every_method()[0].record();
-            SettingsRecord { solver: Solver::Subgradient, average, ..record }.settings().unwrap()
+            let base = Settings { tolerance: 0.0, max_passes: 20, threads: 1, ..Settings::default() };
+            let solver = Solver::Subgradient;
+            SettingsRecord { solver, average, ..base.record() }.settings().unwrap()
         });
         for settings in every_method().into_iter().chain(own_weights) {
             check_heuristic(&problem, &Settings { lambda: Some(lambda), ..settings });
