@@ -352,7 +352,7 @@ fn patterns_are_read_as_they_stand() {
     // All factors of a template have as many.
     let fewer = text.replace("[[0], [1]]", "[[0]]");
     let error = read_factor_graphs(reader(&fewer)).unwrap_err().to_string();
-    let expected = "g.jsonl:1: factors[1].patterns: expected 2 patterns, as template \"p\" has elsewhere, found 1";
+    let expected = "g.jsonl:1: factors[1].patterns: expected 2 patterns, as template `p` has elsewhere, found 1";
     assert_eq!(error, expected);
     assert!(data.names.tied_shape(&[("p".to_owned(), Tie::Agree)]).is_err());
 }
@@ -379,7 +379,7 @@ fn wrong_patterns_are_refused_by_name() {
     );
     assert_eq!(
         with(r#""patterns": [[0]], "counting": "last""#),
-        "g.jsonl:1: factors[0].counting: expected \"all\" or \"first\", found \"last\""
+        "g.jsonl:1: factors[0].counting: expected \"all\" or \"first\", found `last`"
     );
     assert_eq!(
         with(r#""patterns": [0]"#),

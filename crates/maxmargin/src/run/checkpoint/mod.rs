@@ -210,7 +210,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(13, 1932, 8_103_966_329_478_488_179), (13, 433, 1_685_667_366_895_950_003)];
+        [(14, 1937, 7_626_854_486_186_393_190), (14, 433, 5_953_964_252_236_190_984)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes(problem: &dyn Blocks, settings: Settings) -> Vec<u8> {
