@@ -6,14 +6,19 @@
 //!
 //! DATA are `ocr`, `conll`, `poses` and `alignments`, all of them unless some are named. λ is that of `train`, by the
 //! scale of features and losses. Examples are dealt out to shards like cards, or in neighbours with `--neighbours`. A
-//! round is one exact pass and PASSES passes of every shard. *Bytes* are those of w to all shards and of their
-//! proposals back, if w is sent in full; *local* has the processor's seconds of all shards together in a round, and *driver* those of the
-//! quadratic program. Rounds end at `--until`. *kB/example* is what the process has grown by from before the shards were made
-//! until the end (on Linux; name one K, since memory that was given back is used again). The clock does not matter, so a busy machine gives the same table, but for the seconds.
+//! round is one exact pass and PASSES passes of every shard. Rounds end at `--until`. With `--average`, the weighted average
+//! of the weights of all rounds has an exact pass of its own in every round, and the smaller gap counts.
+//!
+//! *Bytes* are those of w to all shards, in full or the changes since the last round, whichever is less, and of their
+//! proposals back. *wire* has the seconds that these bytes take at the driver at 1 Gbit/s. *local* has the processor's
+//! seconds of all shards together in a round, *slowest* those of the slowest shard, and *driver* those of the quadratic
+//! program; a round of a cluster takes *slowest* + *driver* + *wire*. *kB/example* is what the process has grown by from
+//! before the shards were made until the end (on Linux; name one K, since memory that was given back is used again).
+//! The clock does not matter, so a busy machine gives the same table, but for the seconds.
 
 use anyhow::{Result, bail};
 use clap::Parser;
-use maxmargin::distributed::{Coordinator, Effort, Proposal, ShardSolver, Whole};
+use maxmargin::distributed::{Coordinator, Effort, Proposal, ShardReading, ShardSolver, Whole};
 use maxmargin::{GroupBounds, Interrupt, Settings};
 use maxmargin_command::lab::{ModelArgs, read_training_of};
 use maxmargin_io::{Format, Training};
@@ -40,6 +45,12 @@ struct Args {
     /// Only so many examples
     #[arg(long)]
     limit: Option<usize>,
+    /// Also follow the average of the weights of all rounds, in which round t counts about t³ times
+    #[arg(long)]
+    average: bool,
+    /// Exponents of K for σ′ in one round after the other, instead of the library's choice
+    #[arg(long, value_delimiter = ',')]
+    caution: Vec<f64>,
     /// Shards have examples that follow each other
     #[arg(long)]
     neighbours: bool,
@@ -62,9 +73,9 @@ fn main() -> Result<()> {
         println!("\n## {name}: {n} examples, λ = {lambda:.4e}, {passes} passes in a round\n");
         let shares = SHARES.map(|share| format!("{} %", 100.0 * share)).join(" | ");
         println!(
-            "| K | {shares} | rounds | gap | dual | calls/n | kB in a round | local, s | driver, s | kB/example |"
+            "| K | {shares} | rounds | gap | dual | calls/n | kB in a round | wire, s | local, s | slowest, s | driver, s | kB/example |"
         );
-        println!("{}|", "|---".repeat(SHARES.len() + 9));
+        println!("{}|", "|---".repeat(SHARES.len() + 11));
         for &workers in &args.workers {
             println!("{}", row(&training, lambda, workers.min(n), &args)?);
         }
@@ -109,60 +120,130 @@ fn row(training: &Training, lambda: f64, workers: usize, args: &Args) -> Result<
     }
     let (d, bounds) = (built[0].blocks().dim(), built[0].blocks().bounds().cloned());
     let mut coordinator = Coordinator::new(lambda, vec![0.0; d], bounds);
-    let effort = Effort::among(workers, args.passes);
-    let (mut local, mut driver, mut bytes, mut calls) = (0.0, 0.0, 0, 0);
-    let (mut gaps, mut rounds) = (Vec::new(), 0);
-    for round in 1..=args.rounds {
-        let begin = processor_seconds();
+    let (mut cost, mut gaps, mut mean) = (Cost::default(), Vec::new(), vec![0.0; d]);
+    let mut sent = vec![0.0; d];
+    while (cost.rounds as u64) < args.rounds {
+        // Let all shards propose.
+        let round = 1 + cost.rounds as u64;
+        let mut of_round = Cost { rounds: 1, ..Cost::default() };
+        let effort = effort(args, round, workers);
         let mut proposals = Vec::new();
         for shard in &mut shards {
+            let begin = processor_seconds();
             proposals.push(shard.propose(round, coordinator.sum(), effort)?);
+            of_round.note_shard(processor_seconds() - begin);
         }
-        let worked = processor_seconds() - begin;
+        of_round.bytes = workers * bytes_from(&sent, coordinator.sum());
+        of_round.bytes += proposals.iter().map(bytes_of).sum::<usize>();
+        sent.copy_from_slice(coordinator.sum());
+        // Read the gap before this round, which is the one after the last.
         let readings: Vec<_> = proposals.iter().map(|proposal| proposal.reading).collect();
         if round > 1 {
             let read = coordinator.certificate(&readings)?;
-            gaps.push(read.gap / read.primal);
-            if read.gap <= args.until * read.primal {
+            let mut share = read.gap / read.primal;
+            if args.average {
+                let readings = check(&mut shards, &mean)?;
+                let read = coordinator.certificate_of(&mean, &readings)?;
+                share = share.min(read.gap / read.primal);
+            }
+            gaps.push(share);
+            if share <= args.until {
                 break;
             }
         }
-        local += worked;
-        rounds = round;
-        bytes += workers * d * size_of::<f64>() + proposals.iter().map(bytes_of).sum::<usize>();
-        calls = proposals.iter().map(|proposal| proposal.oracle_calls).sum::<u64>();
+        // Go.
+        cost.calls = proposals.iter().map(|proposal| proposal.oracle_calls).sum::<u64>();
         let begin = processor_seconds();
         let mixtures = coordinator.step(&proposals)?;
-        driver += processor_seconds() - begin;
+        of_round.driver = processor_seconds() - begin;
         for (shard, mixture) in shards.iter_mut().zip(&mixtures) {
             shard.commit(round, mixture)?;
         }
+        cost.add(&of_round);
+        let part = 4.0 / (round as f64 + 3.0);
+        mean.iter_mut().zip(coordinator.sum()).for_each(|(mean, w)| *mean += part * (w - *mean));
     }
     coordinator.add_up(shards.iter().map(|shard| (shard.sum(), shard.loss())))?;
-    let mut readings = Vec::new();
-    for shard in &mut shards {
-        readings.push(shard.check(coordinator.sum())?);
+    let sum = coordinator.sum().to_vec();
+    let last = coordinator.certificate(&check(&mut shards, &sum)?)?;
+    let mut gap = last.gap / last.primal;
+    if args.average {
+        let read = coordinator.certificate_of(&mean, &check(&mut shards, &mean)?)?;
+        gap = gap.min(read.gap / read.primal);
     }
-    let last = coordinator.certificate(&readings)?;
-    if gaps.len() < rounds as usize {
-        gaps.push(last.gap / last.primal);
+    if gaps.len() < cost.rounds {
+        gaps.push(gap);
     }
     let reached = SHARES.map(|share| {
         let there = gaps.iter().position(|gap| *gap <= share);
         there.map_or("–".to_owned(), |at| (at + 1).to_string())
     });
-    let each = rounds.max(1) as f64;
+    let each = cost.rounds.max(1) as f64;
+    let kilobytes = cost.bytes as f64 / 1e3 / each;
     let memory = resident_bytes().saturating_sub(before) as f64 / 1e3 / n as f64;
     Ok(format!(
-        "| {workers} | {} | {rounds} | {:.4} | {:.4} | {:.0} | {:.1} | {:.3} | {:.3} | {memory:.1} |",
+        "| {workers} | {} | {} | {gap:.4} | {:.4} | {:.0} | {kilobytes:.1} | {:.3} | {:.3} | {:.3} | {:.3} | {memory:.1} |",
         reached.join(" | "),
-        last.gap / last.primal,
+        cost.rounds,
         last.dual,
-        calls as f64 / n as f64,
-        bytes as f64 / 1e3 / each,
-        local / each,
-        driver / each,
+        cost.calls as f64 / n as f64,
+        kilobytes * 1e3 / WIRE,
+        cost.local / each,
+        cost.slowest / each,
+        cost.driver / each,
     ))
+}
+
+/// Bytes that a network of 1 Gbit/s carries in a second.
+const WIRE: f64 = 1.25e8;
+
+/// What rounds have taken.
+#[derive(Default)]
+struct Cost {
+    rounds: usize,
+    bytes: usize,
+    calls: u64,
+    /// Seconds of all shards together, of the slowest one, and of the driver.
+    local: f64,
+    slowest: f64,
+    driver: f64,
+}
+
+impl Cost {
+    fn note_shard(&mut self, seconds: f64) {
+        self.local += seconds;
+        self.slowest = self.slowest.max(seconds);
+    }
+
+    fn add(&mut self, round: &Self) {
+        self.rounds += round.rounds;
+        self.bytes += round.bytes;
+        self.local += round.local;
+        self.slowest += round.slowest;
+        self.driver += round.driver;
+    }
+}
+
+fn effort(args: &Args, round: u64, workers: usize) -> Effort {
+    let effort = Effort::among(workers, args.passes);
+    match args.caution[..] {
+        [] => effort,
+        _ => {
+            let exponent = args.caution[round as usize % args.caution.len()];
+            Effort { caution: (workers as f64).powf(exponent).max(1.0), ..effort }
+        }
+    }
+}
+
+/// An exact pass of all shards.
+fn check(shards: &mut [ShardSolver<'_>], w: &[f64]) -> Result<Vec<ShardReading>> {
+    Ok(shards.iter_mut().map(|shard| shard.check(w)).collect::<Result<_, _>>()?)
+}
+
+/// The bytes of a message with new weights.
+fn bytes_from(old: &[f64], new: &[f64]) -> usize {
+    let moved = old.iter().zip(new).filter(|(old, new)| old != new).count();
+    (moved * (size_of::<u32>() + size_of::<f64>())).min(size_of_val(new))
 }
 
 /// The memory that this process has now.

@@ -1,5 +1,7 @@
 //! Changes of w.
 
+use crate::problem::sparse_accumulator::SparseAccumulator;
+
 /// A change of w, sparse where most of w did not move.
 ///
 /// ```
@@ -36,14 +38,41 @@ impl Change {
 
     /// The change from zero to `new`.
     pub(super) fn of(new: &[f64]) -> Self {
-        let moved = new.iter().filter(|value| **value != 0.0).count();
+        let places = new.iter().enumerate().filter(|(_, value)| **value != 0.0);
+        Self::at_places(places.map(|(place, _)| place as u32).collect(), new)
+    }
+
+    /// The change from zero to `new`, which is zero but for these places, in their order. It is sparse if that takes fewer
+    /// bytes.
+    pub(super) fn at_places(places: Vec<u32>, new: &[f64]) -> Self {
         let fits = u32::try_from(new.len()).is_ok();
-        if !fits || moved * (size_of::<f64>() + size_of::<u32>()) >= size_of_val(new) {
+        if !fits || places.len() * (size_of::<f64>() + size_of::<u32>()) >= size_of_val(new) {
             return Self { at: None, values: new.to_vec() };
         }
-        let places = new.iter().enumerate().filter(|(_, value)| **value != 0.0);
-        let (at, values) = places.map(|(place, value)| (place as u32, *value)).unzip();
-        Self { at: Some(at), values }
+        let values = places.iter().map(|&place| new[place as usize]).collect();
+        Self { at: Some(places), values }
+    }
+
+    /// The change from zero to a sum, which is forgotten.
+    pub(super) fn taken_from(sum: &mut SparseAccumulator) -> Self {
+        sum.touched.sort_unstable();
+        let places = sum.touched.iter().filter(|&&place| sum.change[place] != 0.0);
+        let change = Self::at_places(places.map(|&place| place as u32).collect(), &sum.change);
+        sum.clear();
+        change
+    }
+
+    /// Visits all places that move, in their order.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
+        match &self.at {
+            None => {
+                let moved = self.values.iter().enumerate().filter(|(_, value)| **value != 0.0);
+                moved.for_each(|(place, &value)| visit(place, value));
+            }
+            Some(at) => {
+                at.iter().zip(&self.values).for_each(|(&at, &value)| visit(at as usize, value));
+            }
+        }
     }
 
     /// Whether the change is one of `d` weights: as many places as values, in order, and finite numbers.
@@ -74,14 +103,6 @@ impl Change {
             Some(at) => {
                 at.iter().zip(&self.values).for_each(|(&at, a)| w[at as usize] += scale * a);
             }
-        }
-    }
-
-    /// Sets the places that this change moves to zero.
-    pub(super) fn clear(&self, w: &mut [f64]) {
-        match &self.at {
-            None => w.fill(0.0),
-            Some(at) => at.iter().for_each(|&at| w[at as usize] = 0.0),
         }
     }
 }

@@ -6,8 +6,10 @@
 //! points move, all of them follow by arithmetic on products alone, without a look at any vector.
 
 use super::change::Change;
+use super::columns::{Columns, sum_of};
 use super::group_qp::GroupQp;
 use super::proposal::Way;
+use crate::problem::sparse_accumulator::SparseAccumulator;
 
 /// The most points that a shard remembers. (On digits and OCR, 40 take as many rounds as 20, and 10 take some more.)
 const MOST_POINTS: usize = 20;
@@ -56,31 +58,21 @@ impl Hulls {
         let ways =
             || proposed.iter().enumerate().flat_map(|(k, own)| own.iter().map(move |way| (k, way)));
         let changes: Vec<&Change> = ways().map(|(_, way)| &way.change).collect();
-        let (mut dense, mut rows, mut new) = (vec![0.0; d], Vec::new(), Vec::new());
+        let columns = Columns::of(&changes, d);
+        let among: Vec<Vec<f64>> = changes.iter().map(|change| columns.times(change)).collect();
+        let here: Vec<Vec<f64>> = self.present.iter().map(|own| columns.times(&own.sum)).collect();
+        let known: Vec<Vec<f64>> =
+            self.known.iter().map(|(_, point)| columns.times(&point.sum)).collect();
+        let (mut room, mut rows, mut new) = (SparseAccumulator::new(d), Vec::new(), Vec::new());
         for (row, (shard, way)) in ways().enumerate() {
-            way.change.add_to(1.0, &mut dense);
-            let among = changes.iter().enumerate().map(|(column, change)| match column >= row {
-                true => lambda * change.dot(&dense),
-                false => 0.0, // it is known from the other side
-            });
-            let own: Vec<f64> = self.present.iter().map(|own| own.sum.dot(&dense)).collect();
-            let known = self.known.iter();
-            let to_known = known.map(|(k, point)| lambda * (point.sum.dot(&dense) - own[*k]));
-            rows.push(among.chain(to_known).collect::<Vec<f64>>());
-            way.change.clear(&mut dense);
-
+            let to_new = among.iter().map(|products| lambda * products[row]);
+            let to_known = self.known.iter().zip(&known);
+            let to_known =
+                to_known.map(|((k, _), products)| lambda * (products[row] - here[*k][row]));
+            rows.push(to_new.chain(to_known).collect::<Vec<f64>>());
             let present = &self.present[shard];
-            present.sum.add_to(1.0, &mut dense);
-            way.change.add_to(1.0, &mut dense);
-            let sum = Change::of(&dense);
-            present.sum.clear(&mut dense);
-            way.change.clear(&mut dense);
+            let sum = sum_of(&mut room, [(1.0, &present.sum), (1.0, &way.change)]);
             new.push((shard, Point { sum, loss: present.loss + way.loss }));
-        }
-        // Copy the products from above the diagonal to below it.
-        for row in 1..rows.len() {
-            let (above, own) = rows.split_at_mut(row);
-            own[0].iter_mut().zip(above).for_each(|(product, other)| *product = other[row]);
         }
         // Put the new points before those that were known.
         let count = rows.len();
@@ -134,25 +126,19 @@ impl Hulls {
     /// Moves the present points with these masses, and the products with them. `d` is the number of weights.
     pub(super) fn go(&mut self, masses: &[f64], d: usize) {
         self.move_products(masses);
-        let mut dense = vec![0.0; d];
+        let mut room = SparseAccumulator::new(d);
         for (shard, present) in self.present.iter_mut().enumerate() {
             let own =
                 self.known.iter().zip(masses).filter(|((k, _), mass)| *k == shard && **mass > 0.0);
-            let own: Vec<(&Point, f64)> = own.map(|((_, point), mass)| (point, *mass)).collect();
+            let own: Vec<(f64, &Point)> = own.map(|((_, point), mass)| (*mass, point)).collect();
             if own.is_empty() {
                 continue;
             }
-            let rest = (1.0 - own.iter().map(|(_, mass)| mass).sum::<f64>()).max(0.0);
-            present.sum.add_to(rest, &mut dense);
-            let mut loss = rest * present.loss;
-            for (point, mass) in &own {
-                point.sum.add_to(*mass, &mut dense);
-                loss += mass * point.loss;
-            }
-            let new = Point { sum: Change::of(&dense), loss };
-            present.sum.clear(&mut dense);
-            own.iter().for_each(|(point, _)| point.sum.clear(&mut dense));
-            *present = new;
+            let rest = (1.0 - own.iter().map(|(mass, _)| mass).sum::<f64>()).max(0.0);
+            let all = || [(rest, &*present)].into_iter().chain(own.iter().copied());
+            let sum = sum_of(&mut room, all().map(|(mass, point)| (mass, &point.sum)));
+            let loss = all().map(|(mass, point)| mass * point.loss).sum();
+            *present = Point { sum, loss };
         }
     }
 

@@ -17,7 +17,7 @@
 //! | `proposal.rs` | what shards and their coordinator tell each other |
 //! | `coordinator.rs` | w = Σ wₖ, the step of a round, the certificate |
 //! | `hulls.rs`, `group_qp.rs` | the points that shards know, and the quadratic program over a product of simplices |
-//! | `change.rs` | changes of w, sparse where most of it did not move |
+//! | `change.rs`, `columns.rs` | changes of w, sparse where most of it did not move; many of them at once |
 //!
 //! There is no network here: how messages travel is up to the caller. The Python package lets Ray or Dask
 //! carry them.
@@ -63,6 +63,7 @@
 //! ```
 
 mod change;
+mod columns;
 mod coordinator;
 mod group_qp;
 mod hulls;

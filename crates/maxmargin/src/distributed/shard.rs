@@ -9,13 +9,18 @@ use crate::certificate::{Answer, Readings, exact_pass_until, read_answers};
 use crate::dual::Workers;
 use crate::dual::{Block, DualPoint, Shares, add_weights};
 use crate::error::TrainError;
-use crate::problem::Blocks;
+use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::problem::{Blocks, Sink as _};
 use crate::run::drive::PassEnd;
 use crate::run::session::Method as _;
 use crate::run::{Beginning, Interrupt, Run, RunHooks};
 use crate::settings::Settings;
 use crate::solver::BlockCoordinate;
 use std::collections::VecDeque;
+
+/// A shard works on while it could gain this share of what it could gain at the start of a round. The rest would be of
+/// little worth, because the weights of the others move too, and where remembered corners are exhausted it takes long.
+const ENOUGH_OF_GAP: f64 = 0.01;
 
 /// Some of the examples of a training, with their blocks of the dual; see [the module](super).
 ///
@@ -35,8 +40,10 @@ pub struct ShardSolver<'p> {
     lambda: f64,
     /// The blocks as they were committed, their weights, and their part of ℓ.
     pub(super) present: Vec<Block>,
-    sum: Vec<f64>,
+    sum: SparseAccumulator,
     loss: f64,
+    /// Room for the way to another point.
+    way: SparseAccumulator,
     /// The round of the last commit, and the first one that may be committed.
     pub(super) committed: u64,
     fence: u64,
@@ -96,8 +103,9 @@ impl<'p> ShardSolver<'p> {
             share,
             lambda: whole.lambda / share,
             present: blocks,
-            sum: Vec::new(),
+            sum: SparseAccumulator::new(problem.dim()),
             loss: 0.0,
+            way: SparseAccumulator::new(problem.dim()),
             committed: 0,
             fence: 0,
             proposed: None,
@@ -110,7 +118,7 @@ impl<'p> ShardSolver<'p> {
 
     /// wₖ, which the blocks of this shard add to the weights: Σ cᵢ/(λC)·Bᵢ(pᵢ(yᵢ) − μᵢ).
     pub fn sum(&self) -> &[f64] {
-        &self.sum
+        &self.sum.change
     }
 
     /// What the blocks of this shard add to ℓ.
@@ -154,22 +162,23 @@ impl<'p> ShardSolver<'p> {
         // At λ/σ′ the own weights count σ′ times, so the others are what is left of `sum`.
         let Self { run, method, .. } = self;
         run.state.lambda = self.lambda / caution;
-        let others = sum.iter().zip(&self.sum).map(|(all, own)| all - caution * own);
-        run.state.set_elsewhere(others.collect());
+        let mut others = sum.to_vec();
+        let own = self.sum.touched.iter();
+        own.for_each(|&place| others[place] -= caution * self.sum.change[place]);
+        run.state.set_elsewhere(others);
         method.write_blocks(run);
         method.go_on_from(run, &self.present);
-        run.rebuild();
         let (reading, corner) = self.look_at_all(true)?;
+        // Work on until this is left to gain at the weights of the others, which are about to move too.
+        let enough = ENOUGH_OF_GAP * (reading.gap / self.share).max(0.0);
+        self.run.settings.set_tolerance(enough);
         self.work(passes)?;
         let Self { run, method, .. } = self;
         method.write_blocks(run);
         let mut points = vec![run.state.blocks.clone()];
         points.extend(corner);
-        let ways = points.iter().map(|blocks| {
-            let (new, loss) = self.weights_of(blocks);
-            Way { change: Change::between(&self.sum, &new), loss: loss - self.loss }
-        });
-        let (ways, oracle_calls) = (ways.collect(), self.run.totals.oracle_calls);
+        let ways = points.iter().map(|blocks| self.way_to(blocks)).collect();
+        let oracle_calls = self.run.totals.oracle_calls;
         self.proposed = Some((round, points));
         Ok(Proposal { ways, reading, oracle_calls })
     }
@@ -323,7 +332,7 @@ impl<'p> ShardSolver<'p> {
     }
 
     fn check_size(&self, sum: &[f64]) -> Result<(), TrainError> {
-        let (found, expected) = (sum.len(), self.sum.len());
+        let (found, expected) = (sum.len(), self.problem.dim());
         if found != expected {
             return Err(TrainError::Size { what: "weights", found, expected });
         }
@@ -334,15 +343,28 @@ impl<'p> ShardSolver<'p> {
     }
 
     fn add_up(&mut self) {
-        (self.sum, self.loss) = self.weights_of(&self.present);
+        let Self { problem, run, present, sum, share, lambda, .. } = self;
+        sum.clear();
+        self.loss = *share * add_to(sum, *problem, &run.state.shares, *lambda, present);
     }
 
-    /// The weights of blocks, and their part of ℓ.
-    fn weights_of(&self, blocks: &[Block]) -> (Vec<f64>, f64) {
-        let mut w = vec![0.0; self.problem.dim()];
-        let (shares, lambda) = (&self.run.state.shares, self.lambda);
-        add_weights(self.problem, shares, lambda, blocks, 0..blocks.len(), &mut w);
-        let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
-        (w, self.share * loss)
+    /// The way from the present point to other blocks.
+    fn way_to(&mut self, blocks: &[Block]) -> Way {
+        let Self { problem, run, sum, way, share, lambda, .. } = self;
+        let loss = *share * add_to(way, *problem, &run.state.shares, *lambda, blocks);
+        sum.touched.iter().for_each(|&place| way.add(place, -sum.change[place]));
+        Way { change: Change::taken_from(way), loss: loss - self.loss }
     }
+}
+
+/// Adds the weights of blocks to a sum, and returns their part of ℓ among the examples of the shard.
+fn add_to(
+    sum: &mut SparseAccumulator,
+    problem: &dyn Blocks,
+    shares: &Shares,
+    lambda: f64,
+    blocks: &[Block],
+) -> f64 {
+    add_weights(problem, shares, lambda, blocks, 0..blocks.len(), sum);
+    shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum()
 }

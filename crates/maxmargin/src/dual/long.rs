@@ -9,7 +9,7 @@ use super::point::Block;
 use super::state::DualState;
 use super::step::{Pace, Stride};
 use super::workers::Scratch;
-use crate::problem::{Blocks, SparseVec};
+use crate::problem::{Blocks, SparseVec, Target};
 use crate::util::rounding::ROUNDING;
 
 /// Where a move of a long block leads to.
@@ -232,15 +232,17 @@ pub(super) fn long_truth(problem: &dyn Blocks, i: usize) -> (PackedVec, usize) {
 }
 
 /// Adds `scale` times the features of a long block, relative to its truth, to `w`.
-pub(super) fn add_long(
+pub(super) fn add_long<W: ?Sized>(
     problem: &dyn Blocks,
     block: &Block,
     (i, scale): (usize, f64),
-    w: &mut [f64],
-) {
+    w: &mut W,
+) where
+    for<'a> Target<'a>: From<&'a mut W>,
+{
     let write = |piece: usize, parts: &mut SparseVec| problem.truth_piece(i, piece, parts);
     let mut pieces = Pieces::new(block.parts.iter(), problem.pieces(i), &write);
     while pieces.advance() {
-        problem.scatter(i, -scale, &pieces.way, (&mut *w).into());
+        problem.scatter(i, -scale, &pieces.way, Target::from(&mut *w));
     }
 }

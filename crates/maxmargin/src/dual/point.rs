@@ -3,8 +3,8 @@
 use super::long::{add_long, long_truth};
 use super::packed::PackedVec;
 use super::rebuild::Squares;
-use crate::problem::Blocks;
 use crate::problem::sparse::SparseVec;
+use crate::problem::{Blocks, Target};
 use std::ops::Range;
 
 /// The dual variables of one block, in part space: μᵢ = Σ_y αᵢ(y) pᵢ(y) and Σ_y αᵢ(y) Lᵢ(y).
@@ -196,14 +196,16 @@ impl Shares {
 }
 
 /// Adds the weights of the blocks in `range` to `w`, in the order of the examples.
-pub(crate) fn add_weights(
+pub(crate) fn add_weights<W: ?Sized>(
     problem: &dyn Blocks,
     shares: &Shares,
     lambda: f64,
     blocks: &[Block],
     range: Range<usize>,
-    w: &mut [f64],
-) {
+    w: &mut W,
+) where
+    for<'a> Target<'a>: From<&'a mut W>,
+{
     let (mut truth, mut point, mut offset) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
     for i in range {
         if problem.pieces(i) > 1 {
@@ -213,7 +215,7 @@ pub(crate) fn add_weights(
         truth.clear();
         problem.truth_parts(i, &mut truth);
         offset.assign_difference(blocks[i].parts.read(&mut point), &truth);
-        problem.scatter(i, -shares.of(i) / lambda, &offset, w.into());
+        problem.scatter(i, -shares.of(i) / lambda, &offset, Target::from(&mut *w));
     }
 }
 

@@ -334,6 +334,11 @@ impl Deref for CheckedSettings {
 }
 
 impl CheckedSettings {
+    /// Asks for another gap, of which 0 is none.
+    pub(crate) fn set_tolerance(&mut self, tolerance: f64) {
+        self.0.tolerance = tolerance;
+    }
+
     /// What `auto` starts with; other solvers stay as they are.
     ///
     /// Where blocks are simplices, visits cost so little that sampling does not pay, and corrective steps
