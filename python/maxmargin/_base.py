@@ -212,6 +212,7 @@ class BaseSVM(PartialFit, Trained, BaseEstimator):
                 rule=lambda_rule(self.lam, self.C),
                 measure=getattr(self, "measure", None),
                 standardise=when_standardised(getattr(self, "standardise", False)),
+                fit_bias=self._fits_bias(),
                 more=more,
                 lambda_factor=prepared.lambda_factor,
             )
@@ -220,6 +221,10 @@ class BaseSVM(PartialFit, Trained, BaseEstimator):
         self._keep_curve(curve)
         self._adopt(model, columns)
         self._conclude()
+
+    def _fits_bias(self) -> bool:
+        """Whether a constant attribute gets a value that follows the length of others."""
+        return False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:
         """Trains here, or on a cluster if there is one."""

@@ -38,8 +38,9 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         gives n/(k count) to a label that ``count`` of n rows have, with k labels.
     fit_intercept : bool, default=True
         Whether there is a constant attribute.
-    intercept_scaling : float, default=1.0
-        Its value; larger ones are regularised less.
+    intercept_scaling : float or "auto", default="auto"
+        Its value; larger ones are regularised less. ``"auto"`` follows the length of attributes, so that it does not depend
+        on units; it is 1 with a kernel or bounds, and where workers load the rows.
     standardise : bool or "auto", default="auto"
         As in :class:`MulticlassSVM`.
 
@@ -81,7 +82,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         rescaling: Rescaling = "margin",
         class_weight: ClassWeight = None,
         fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
+        intercept_scaling: float | Literal["auto"] = "auto",
         standardise: bool | Literal["auto"] = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
@@ -119,7 +120,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         self.coef_ = groups["weights"].reshape(1, -1).copy()
         self.intercept_ = np.zeros(1)
         if self.fit_intercept:
-            self.intercept_ = groups["bias"] * self.intercept_scaling
+            self.intercept_ = groups["bias"] * self._bias_value()
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The score of each row; positive ones stand for the second label."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Hashable, Mapping
 from numbers import Number
@@ -201,6 +202,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             X, self._labels.encode(y), None, names, attributes, grow=grow, weights=weights
         )
         spec = self._spec(len(attributes)) | self._kernel_part(data, len(attributes))
+        spec["shape"]["bias"] = self._bias(data)
         bounds = group_bounds(self.bounds)
         return Prepared(
             spec, data, names, attributes, "libsvm", whole, bounds, lambda_factor=factor
@@ -257,8 +259,22 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
     def _spec(self, attributes: int) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _bias(self) -> float | None:
-        return number("intercept_scaling", self.intercept_scaling) if self.fit_intercept else None
+    def _bias(self, data: native.RowData | None = None) -> float | None:
+        """The value of the constant attribute, which may follow the length of those of ``data``."""
+        if not self.fit_intercept:
+            return None
+        if self.intercept_scaling != "auto":
+            return number("intercept_scaling", self.intercept_scaling)
+        return data.bias_value() if data is not None and self._fits_bias() else 1.0
+
+    def _fits_bias(self) -> bool:
+        """Whether the value of the constant attribute follows the length of others."""
+        plain = self.bounds is None and getattr(self, "kernel", None) is None
+        return plain and bool(self.fit_intercept) and self.intercept_scaling == "auto"
+
+    def _bias_value(self) -> float:
+        """The value of the constant attribute of the model."""
+        return float(json.loads(self._model.meta())["spec"]["shape"]["bias"] or 1.0)
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
         if y is None:
@@ -352,12 +368,14 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         gives n/(k count) to a label that ``count`` of n rows have, with k labels.
     fit_intercept : bool, default=True
         Whether there is a constant attribute.
-    intercept_scaling : float, default=1.0
-        Its value; larger ones are regularised less.
+    intercept_scaling : float or "auto", default="auto"
+        Its value; larger ones are regularised less. ``"auto"`` follows the length of attributes, so that it does not depend
+        on units; it is 1 with a kernel or bounds, and where workers load the rows.
     standardise : bool or "auto", default="auto"
         Whether attributes are divided by their typical size before training; ``coef_`` stays in the units
-        of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size or lie far from 0. Means
-        of those far from 0 are subtracted before, if there is a constant.
+        of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size or lie far from 0, and
+        where a few attributes are so large that they hide others. Means of those far from 0 are subtracted before, if
+        there is a constant.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
 
@@ -406,7 +424,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         rescaling: Rescaling = "margin",
         class_weight: ClassWeight = None,
         fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
+        intercept_scaling: float | Literal["auto"] = "auto",
         kernel: Kernel | None = None,
         gamma: float | Literal["scale"] | None = None,
         degree: int | None = None,
@@ -449,7 +467,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             self.coef_ = groups["weights"].T.copy()
         self.intercept_ = np.zeros(len(self.classes_))
         if self.fit_intercept:
-            self.intercept_ = groups["bias"] * self.intercept_scaling
+            self.intercept_ = groups["bias"] * self._bias_value()
 
     def _weight_names(self) -> list[str]:
         labels = self._labels.names()

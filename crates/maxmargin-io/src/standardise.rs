@@ -391,6 +391,44 @@ mod tests {
     use super::*;
 
     #[test]
+    fn indicators_keep_their_size_however_few_rows_lack_them() {
+        let mut rows = LabelledRows::new();
+        for i in 0..100 {
+            let nearly_always = (i > 0).then_some((0, 1.0));
+            let rarely = (i == 0).then_some((1, 1.0));
+            let number = (2, if i % 2 == 0 { 7.0 } else { 3.0 });
+            rows.push(nearly_always.into_iter().chain(rarely).chain([number]), &[0], 1.0).unwrap();
+        }
+        let scaling = Scaling::of(&Examples::from(rows)).unwrap();
+        assert_eq!(scaling.factors(), [1.0, 1.0, 0.5]);
+    }
+
+    /// Tokens with these attributes, of which each is once positive and once negative.
+    fn tokens(sizes: &[f64]) -> Examples {
+        let mut data = Sequences::new();
+        for sign in [1.0, -1.0] {
+            let attributes = (0..).zip(sizes).map(|(a, size)| (a, sign * size));
+            data.push_token(attributes, 0).unwrap();
+        }
+        data.end_sequence(1.0).unwrap();
+        data.into()
+    }
+
+    #[test]
+    fn tokens_are_scaled_where_few_attributes_hide_the_others() {
+        for (sizes, needed) in [
+            (&[1.0, 1.0, 1.0, 100.0][..], true),
+            (&[1.0, 1.0, 1.0, 10.0], false),
+            (&[100.0, 100.0, 100.0, 1.0], false), // what is small hides nothing
+            (&[1e-3, 1.0, 1.0, 1.0], false),
+            (&[], false),
+        ] {
+            let data = tokens(sizes);
+            assert_eq!(Scaling::of(&data).unwrap().is_needed(&data), needed, "{sizes:?}");
+        }
+    }
+
+    #[test]
     fn sizes_that_overflow_or_vanish_keep_their_units() {
         for value in [1e200, -1e300, 1e-200, 5e-324] {
             let mut rows = LabelledRows::new();

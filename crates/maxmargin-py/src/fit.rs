@@ -144,7 +144,8 @@ fn before(spec: &Spec) -> Spec {
 #[pyfunction]
 #[pyo3(signature = (spec, data, labels, attributes, format, settings, bounds, held_out=None,
                     validation=None, start=None, callback=None, rounds=None, exact=false,
-                    rule="given", measure=None, standardise="never", more=false, lambda_factor=1.0))]
+                    rule="given", measure=None, standardise="never",
+                    fit_bias=false, more=false, lambda_factor=1.0))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -164,6 +165,7 @@ pub(crate) fn fit<'py>(
     rule: &str,
     measure: Option<&str>,
     standardise: &str,
+    fit_bias: bool,
     more: bool,
     lambda_factor: f64,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
@@ -185,13 +187,21 @@ pub(crate) fn fit<'py>(
         (None, None) => None,
     };
     let start = start.map(|model| &model.inner);
+    let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
+    match start.filter(|_| more) {
+        // More examples go on with the problem that was begun.
+        Some(model) if fit_bias => keep_bias(&mut training.spec, &model.meta.spec),
+        _ if fit_bias && scaling.is_some() => {
+            training.fit_bias();
+        }
+        _ => {}
+    }
     let start = start
         .filter(|model| match more {
             true => extends(model, &training.spec, training.examples.len()),
             false => fits(model, &training.spec, training.origin.fingerprint, held_out),
         })
         .and_then(|model| model.dual.clone().map(|point| (model.meta.certificate.lambda, point)));
-    let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
     let mut plan = TrainingPlan { bounds, rounds, start, lambda_source: None, scaling };
     let interrupt = Interrupt::new();
     let rule = Rule::parse(rule, measure)?;
@@ -243,6 +253,15 @@ pub(crate) fn not_interrupted(interrupt: &Interrupt) -> PyResult<()> {
     match interrupt.is_raised() {
         true => Err(PyKeyboardInterrupt::new_err("interrupted while lam was being chosen")),
         false => Ok(()),
+    }
+}
+
+/// Takes over the value of the bias of rows, if both models have one.
+fn keep_bias(to: &mut Spec, from: &Spec) {
+    match (to, from) {
+        (Spec::Binary(to), Spec::Binary(from)) => to.shape.bias = from.shape.bias,
+        (Spec::Multiclass(to), Spec::Multiclass(from)) => to.shape.bias = from.shape.bias,
+        _ => {}
     }
 }
 

@@ -88,6 +88,11 @@ impl RowData {
         self.data.len()
     }
 
+    /// The value of a bias that fits the length of the attributes.
+    fn bias_value(&self) -> f64 {
+        maxmargin_io::bias_value(&self.data)
+    }
+
     /// The γ of kernels that fits the scale of these data, with so many attributes.
     fn kernel_scale(&self, attributes: usize) -> f64 {
         Kernel::scale(self.data.iter().map(|(row, _)| row), attributes)
