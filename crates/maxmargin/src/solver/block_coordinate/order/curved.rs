@@ -8,7 +8,7 @@ use crate::util::rng::Rng;
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct CurvedPicker {
-    tree: SumTree,
+    pub(super) tree: SumTree,
     by_gain: bool,
     /// The last known gaps, and the largest curvatures that were seen.
     gaps: Vec<f64>,
@@ -38,7 +38,7 @@ impl CurvedPicker {
     }
 
     /// The weight with which block `i` is drawn. A Frank-Wolfe step of size γ gains at least γg − γ²C/2.
-    fn weight(&self, i: usize) -> f64 {
+    pub(super) fn weight(&self, i: usize) -> f64 {
         let (g, c) = (self.gaps[i], self.curvatures[i]);
         match self.by_gain {
             false => c,
