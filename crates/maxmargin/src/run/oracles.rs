@@ -133,18 +133,17 @@ impl<'p> Run<'p, '_> {
         self.workers.count()
     }
 
-    /// Runs `work` on every block of a batch on so many threads, which take `piece` blocks at a time, timed as oracle
-    /// calls. The caller counts them.
+    /// Runs `work` on every block of a batch on so many threads, timed as oracle calls. The caller counts them.
     pub(crate) fn batch_oracles<T: Send>(
         &mut self,
         batch: &mut [T],
-        (threads, piece): (usize, usize),
+        threads: usize,
         work: impl Fn(&dyn Blocks, &DualState<'p>, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let begin = Instant::now();
         let (problem, state) = (self.problem, &self.state);
-        self.workers.for_each_chunk_on(threads, batch, piece, |_, scratch, some| {
-            some.iter_mut().for_each(|one| work(problem, state, scratch, one));
+        self.workers.for_each_chunk_on(threads, batch, 1, |_, scratch, one| {
+            work(problem, state, scratch, &mut one[0]);
         });
         let seconds = begin.elapsed().as_secs_f64();
         self.oracle_timer.add_batch(seconds, batch.len(), threads);

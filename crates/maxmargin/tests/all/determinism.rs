@@ -98,7 +98,7 @@ fn threads_do_not_change_runs() {
     check_threads(&random_chain(150, 4, 2), vec![gradient]);
 }
 
-/// So many examples that joint steps are shared out, and rounds between them.
+/// So many examples that joint steps are shared out.
 #[test]
 fn threads_do_not_change_joint_steps() {
     let base = Settings { tolerance: 0.0, max_passes: 4, gap_every: 3, ..bcfw() };

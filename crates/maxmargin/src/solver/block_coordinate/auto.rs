@@ -63,10 +63,7 @@ impl BlockCoordinate {
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
         let why = format!("oracle calls take about {each} each, about {share} of the time");
-        if cache == Caching::Exhaust && self.batches.wait() {
-            // Batches are rounds then, and the clock has no say in them.
-            self.batches.begin();
-        } else if self.batches.wait() {
+        if self.batches.wait() {
             self.begin_batches(run);
         }
         let batch = if self.batches.is_single() { 1 } else { run.settings.batch_size() };

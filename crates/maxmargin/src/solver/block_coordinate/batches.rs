@@ -8,9 +8,6 @@
 //! The size of batches does not depend on the number of threads, so the same seed gives the same bits on any number of
 //! threads. An adaptive size follows the share of the promised slopes that is left when the steps are taken. That share
 //! does not depend on the clock either.
-//!
-//! Where remembered corners are exhausted between rounds of oracle calls (`memory_rounds.rs`), a batch is what is left of
-//! the round. Then blocks only learn the oracles' corners side by side, and find their directions at the w of their step.
 
 mod slot;
 
@@ -36,13 +33,6 @@ const LARGEST_SHARE: usize = 8;
 /// than the second share is left.
 const SHARE_TO_GROW: f64 = 0.9;
 const SHARE_TO_SHRINK: f64 = 0.8;
-
-/// A batch has at most so many blocks where it is all that is left of a round. No limit can end a run within a batch.
-const MOST_OF_ROUND: usize = 128;
-
-/// Blocks are handed out to threads in pieces, so many for each thread, but with at most so many blocks.
-const PIECES: usize = 8;
-const LARGEST_PIECE: usize = 32;
 
 /// Threads get at least so many seconds of oracle calls at once, as far as the first calls tell.
 const LEAST_WORK: f64 = 20e-6;
@@ -94,18 +84,6 @@ impl Batches {
         self.wait() && visits == LARGEST_SHARE * FIRST_SIZE
     }
 
-    /// Lets batches grow in the first pass, if they have begun early, as the number of blocks does that were visited before.
-    pub(super) fn grow_after(&mut self, visits: usize) {
-        if self.adapts && !self.wait() {
-            self.size = self.size.max((visits / LARGEST_SHARE).min(LARGEST_SIZE));
-        }
-    }
-
-    /// Whether sizes are left to the method.
-    pub(super) fn adapts(&self) -> bool {
-        self.adapts
-    }
-
     /// Whether batches are still to begin.
     pub(super) fn wait(&self) -> bool {
         self.adapts && self.size == 1
@@ -151,7 +129,6 @@ impl BlockCoordinate {
     pub(super) fn batch_size(&self, n: usize, visits: usize) -> usize {
         match self.mode {
             Mode::Simplices(_) => 1,
-            _ if self.visits_in_rounds() => Self::rest_of_round(n, visits).min(MOST_OF_ROUND),
             _ => self.batches.next_size(n, n - visits),
         }
     }
@@ -205,26 +182,21 @@ impl BlockCoordinate {
 
     /// Finds a direction for every block, side by side, at the present w.
     fn find_directions(&mut self, run: &mut Run<'_, '_>, slots: &mut [Slot]) {
-        let (direction, in_rounds) = (run.settings.direction, self.visits_in_rounds());
+        let direction = run.settings.direction;
         let crew = self.batches.crew.get_or_insert_with(|| Crew::new(run.threads()));
         // A thread that gets less work than this is not worth waking. That changes no bit.
         let work = run.undisturbed_call() * slots.len() as f64;
         let threads = crew.threads().min((work / LEAST_WORK) as usize).max(1);
-        let piece = (slots.len() / (PIECES * threads)).clamp(1, LARGEST_PIECE);
-        let on = (threads, piece);
         match &mut self.mode {
             Mode::Remembering(sets) => {
                 slots.iter_mut().for_each(|slot| slot.atoms = sets.lend(slot.i));
                 let cache = &sets.cache;
-                run.batch_oracles(slots, on, |problem, state, scratch, slot| {
-                    let found = match in_rounds {
-                        true => slot.learn_corner(problem, state, cache, scratch),
-                        false => slot.find_remembering(problem, state, cache, direction, scratch),
-                    };
+                run.batch_oracles(slots, threads, |problem, state, scratch, slot| {
+                    let found = slot.find_remembering(problem, state, cache, direction, scratch);
                     slot.error = found.err();
                 });
             }
-            _ => run.batch_oracles(slots, on, |problem, state, scratch, slot| {
+            _ => run.batch_oracles(slots, threads, |problem, state, scratch, slot| {
                 slot.error = slot.find_plain(problem, state, scratch).err();
             }),
         }
@@ -251,12 +223,8 @@ impl BlockCoordinate {
             None => self.picker.show(i, slot.hidden),
         }
 
-        let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
-        if self.visits_in_rounds() {
-            return self.settle_afresh(run, slot, pace);
-        }
-
         // The slope at the present w, and how far it is good to go.
+        let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
         let (state, scratch) = run.state_and_scratch();
         let plan = &slot.plan;
         let slope = if self.batches.has_own_scores {

@@ -50,20 +50,6 @@ impl MemoryRounds {
 }
 
 impl BlockCoordinate {
-    /// Whether remembered corners are exhausted after every round, and blocks may be visited as a batch until then. Much
-    /// more work follows on the corners than one step of each block, so it matters little that all oracles of a round
-    /// see the same w.
-    pub(super) fn visits_in_rounds(&self) -> bool {
-        let Self { mode: Mode::Remembering(sets), batches, .. } = self else { return false };
-        sets.cache.rule() == Caching::Exhaust && batches.adapts()
-    }
-
-    /// How many visits are left of the round after so many `visits` of a pass over `n` blocks.
-    pub(super) fn rest_of_round(n: usize, visits: usize) -> usize {
-        let round = visits * ROUNDS / n;
-        ((round + 1) * n).div_ceil(ROUNDS) - visits
-    }
-
     /// Begins to work on remembered corners, if that is due after so many visits of a pass.
     pub(super) fn begin_memory_round(&mut self, run: &mut Run<'_, '_>, visits: usize) {
         let Self { mode: Mode::Remembering(sets), memory, averager, .. } = self else { return };

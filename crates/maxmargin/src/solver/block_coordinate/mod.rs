@@ -123,9 +123,6 @@ impl BlockCoordinate {
             self.begin_batches_early(run);
         }
         run.totals.passes += u64::from(visits == 0);
-        if run.totals.passes == 1 {
-            self.batches.grow_after(visits);
-        }
         let size = self.batch_size(run.examples(), visits);
         match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
             0 => self.visit_one(run).map(usize::from),

@@ -102,25 +102,14 @@ impl Slot {
         Ok(())
     }
 
-    /// [Learns a corner](Self::learn_corner), and plans a step between all remembered corners.
+    /// Takes a remembered corner if it promises enough, otherwise the oracle's, and plans a step between
+    /// all remembered corners.
     pub(super) fn find_remembering(
         &mut self,
         problem: &dyn Blocks,
         state: &DualState<'_>,
         cache: &Cache,
         direction: Direction,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<(), TrainError> {
-        self.learn_corner(problem, state, cache, scratch)?;
-        self.plan_between_corners(problem, state, direction, scratch)
-    }
-
-    /// Takes a remembered corner if it promises enough, otherwise the oracle's, which joins the others.
-    pub(super) fn learn_corner(
-        &mut self,
-        problem: &dyn Blocks,
-        state: &DualState<'_>,
-        cache: &Cache,
         scratch: &mut Scratch<'_>,
     ) -> Result<(), TrainError> {
         let i = self.i;
@@ -140,18 +129,7 @@ impl Slot {
             let learned = learn((problem, state), (i, atoms), remembered, scratch, &mut self.room)?;
             (self.gap, self.has_failed) = (Some(learned.gap), learned.has_failed);
         }
-        Ok(())
-    }
 
-    /// Plans a step between all remembered corners, whose values are known.
-    fn plan_between_corners(
-        &mut self,
-        problem: &dyn Blocks,
-        state: &DualState<'_>,
-        direction: Direction,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<(), TrainError> {
-        let i = self.i;
         let (longest, measured) = self.change_masses(state, direction, scratch)?;
         let (atoms, room) = (&self.atoms, &mut self.room);
         let changes = self.change.iter().copied().enumerate().filter(|(_, change)| *change != 0.0);
