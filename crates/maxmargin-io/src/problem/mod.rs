@@ -234,11 +234,12 @@ impl Spec {
         bounds: &GroupBounds,
     ) -> Result<BuiltProblem, ProblemError> {
         self.check_size()?;
-        if self.kernel().is_some() && !bounds.is_empty() {
+        let stated = bounds;
+        let bounds = self.resolve_bounds(stated)?;
+        if self.kernel().is_some() && !stated.is_empty() {
             // Before a training there is no support, and so perhaps no weight that a bound could be put on.
             return Err(KernelError::Bounds.into());
         }
-        let bounds = self.resolve_bounds(bounds)?;
         Ok(match (self, examples) {
             (Self::Chain(spec), Examples::Sequences(data)) => {
                 let chain = Chain::new(spec.shape, data, &spec.loss)?.with_bounds(bounds);

@@ -95,7 +95,7 @@ fn no_round_follows_one_that_was_interrupted() {
 
 #[test]
 fn rounds_share_their_time() {
-    let rounds = SoftRounds { rhos: Vec::new(), most: usize::MAX };
+    let rounds = SoftRounds { rhos: vec![1.0, 0.5, 0.25, 0.125], most: 0 };
     let plan = TrainingPlan { rounds, ..TrainingPlan::default() };
     let settings = Settings { max_seconds: Some(60.0), ..settings() };
     let mut left = Vec::new();

@@ -125,6 +125,10 @@ const MOST_CALLS: usize = 40;
 /// Differences below this, relative to the numbers that they are made of, are rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// With so much slack, the check of the problem inside looks for parts that do not exist, and for nothing else. Masses that are
+/// multiplied by losses do not keep its other rules.
+const ANY_MASS: f64 = 1e100;
+
 /// A place in the plane of losses x and a = factor − ⟨w, ψ⟩.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
@@ -380,10 +384,11 @@ impl<P: Problem> Finder<P> for Search {
     fn check_point(
         problem: &SlackRescaled<P, Self>,
         i: usize,
-        _parts: &SparseVec,
+        parts: &SparseVec,
         loss: f64,
         slack: f64,
     ) -> Result<PointCheck, String> {
+        problem.inner.check_point(i, parts, 0.0, ANY_MASS)?;
         // A heuristic need not have found the largest loss.
         let Self { largest, is_exact } = problem.finder();
         let most = if *is_exact { largest[i] } else { f64::INFINITY };

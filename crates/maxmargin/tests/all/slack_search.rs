@@ -302,3 +302,16 @@ proptest! {
         prop_assert_eq!(found.infeasible, None);
     }
 }
+
+#[test]
+fn parts_that_do_not_exist_are_refused() {
+    let problem = SlackRescaled::by_search(toy()).unwrap();
+    let solution = train(&problem, &Settings { lambda: Some(0.1), threads: 1, ..bcfw() }).unwrap();
+    for part in [u64::MAX, 1 << 40, 100 << 32, 99] {
+        let mut dual = solution.dual.clone();
+        dual.blocks[0].parts = SparseVec::from_iter([(part, 0.5)]).into();
+        let found = audit(&problem, 0.1, &solution.weights, &dual, 1e-9, 1).unwrap();
+        let (example, why) = found.infeasible.unwrap();
+        assert!(example == 0 && why.contains("a part that does not exist"), "{part}: {why}");
+    }
+}
