@@ -70,7 +70,7 @@
 //! | `product` | any smooth convex function over a product of blocks |
 //! | `distributed` | shards that propose steps, and their coordinator |
 //! | the rest of `inference` | decoders, and a way to bring a solver of linear programs |
-//! | `ProblemExt`, `GroupBounds`, `Rng`, `Thinned`, columns, n-best lists, … | what readers, model files and tests need |
+//! | `ProblemExt`, `GroupBounds`, `Rng`, `BestFirst`, `Thinned`, columns, n-best lists, … | what readers, model files and tests need |
 //! | own lengths, second objectives, problems made for one λ | abilities that only kernels and soft constraints have |
 //!
 //! Where `maxmargin-io` is used too, `unstable` is on, because it needs it.
