@@ -218,14 +218,24 @@ fn wild_scales_are_standardised_and_the_model_works_on_raw_rows() {
 }
 
 #[test]
-fn sparse_rows_get_a_hint_and_stay_as_they_are() {
+fn sparse_rows_are_standardised_where_a_few_attributes_hide_the_others() {
     let desk = Desk::new();
-    let mut text = String::new();
-    for i in 0..30 {
-        let value = if i % 2 == 0 { 5000.0 } else { 0.5 };
-        writeln!(text, "{} {}:{value}", i % 2, i + 1).unwrap();
-    }
-    desk.write("sparse.svm", &text);
+    // Every row has one attribute. Those that `is_large` are in other units.
+    let rows = |is_large: fn(usize) -> bool| -> String {
+        let value = |i: usize| if is_large(i) { 5000.0 } else { 0.5 };
+        (0..30).map(|i| format!("{} {}:{}\n", i % 2, i + 1, value(i))).collect()
+    };
+    desk.write("hidden.svm", rows(|i| i % 2 == 0));
+    let run = desk.run("train hidden.svm -o hidden.model").ok();
+    let says = "attributes differ 10000-fold in size and are standardised";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+    assert!(desk.model("hidden.model").meta.scaling.is_some());
+    desk.run("verify hidden.model hidden.svm").ok();
+    desk.run("train hidden.svm -o raw.model --standardise never").ok();
+    assert!(desk.model("raw.model").meta.scaling.is_none());
+
+    // Where most attributes are large, they stay as they are.
+    desk.write("sparse.svm", rows(|i| i % 3 != 0));
     let run = desk.run("train sparse.svm -o sparse.model").ok();
     assert!(run.stderr.contains("hint: attributes differ 10000-fold"), "{}", run.stderr);
     assert!(desk.model("sparse.model").meta.scaling.is_none());
