@@ -270,3 +270,5 @@ def test_time_limits_are_positive_numbers():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="max_seconds"):
         MulticlassSVM(max_seconds=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match="max_seconds"):
+        MulticlassSVM(max_seconds=float("nan")).fit(X, y)

@@ -118,7 +118,11 @@ impl Training {
             let start = reached.as_ref().or(plan.start.as_ref());
             let start =
                 start.map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
-            let left = |most: f64| (most - totals.seconds).max(f64::MIN_POSITIVE);
+            // The first round has the limit as it is, so that a limit that is none is refused.
+            let left = |most: f64| match number {
+                1 => most,
+                _ => (most - totals.seconds).max(f64::MIN_POSITIVE),
+            };
             let max_seconds = settings.max_seconds.map(left);
             let own = Settings { max_seconds, ..settings.clone() };
             let round = Round { number, spec: &spec, settings: own, problem, role, start };

@@ -188,13 +188,9 @@ pub(crate) fn fit<'py>(
     };
     let start = start.map(|model| &model.inner);
     let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
-    match start.filter(|_| more) {
-        // More examples go on with the problem that was begun.
-        Some(model) if fit_bias => keep_bias(&mut training.spec, &model.meta.spec),
-        _ if fit_bias && scaling.is_some() => {
-            training.fit_bias();
-        }
-        _ => {}
+    // The value that the specification has is for attributes in their own units.
+    if fit_bias && scaling.is_some() {
+        training.fit_bias();
     }
     let start = start
         .filter(|model| match more {
@@ -253,15 +249,6 @@ pub(crate) fn not_interrupted(interrupt: &Interrupt) -> PyResult<()> {
     match interrupt.is_raised() {
         true => Err(PyKeyboardInterrupt::new_err("interrupted while lam was being chosen")),
         false => Ok(()),
-    }
-}
-
-/// Takes over the value of the bias of rows, if both models have one.
-fn keep_bias(to: &mut Spec, from: &Spec) {
-    match (to, from) {
-        (Spec::Binary(to), Spec::Binary(from)) => to.shape.bias = from.shape.bias,
-        (Spec::Multiclass(to), Spec::Multiclass(from)) => to.shape.bias = from.shape.bias,
-        _ => {}
     }
 }
 
