@@ -149,3 +149,18 @@ fn without_the_dual_point_nothing_can_be_verified() {
     ");
     desk.run("predict pets.model pets.crf").ok();
 }
+
+/// Bounds turn equations of the search for outputs into inequalities, along which rounding once ended it: the point stayed
+/// unproven.
+#[test]
+fn points_of_sets_of_labels_are_proven_within_bounds() {
+    let desk = Desk::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/films-train.svm");
+    desk.write("films.svm", std::fs::read_to_string(samples).unwrap());
+    let train = "train films.svm --pairs complete --lambda 0.1 -q -o films.model";
+    for bounds in ["--lower all=0", "--upper all=0", "--lower all=0 --max-passes 3"] {
+        desk.run(&format!("{train} {bounds}")).ok();
+        let shown = desk.run("verify films.model films.svm").ok().stdout;
+        assert!(shown.contains("quality exact"), "{bounds}: {shown}");
+    }
+}

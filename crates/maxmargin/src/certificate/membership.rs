@@ -59,6 +59,24 @@ pub(crate) fn find_outputs(
     slack: f64,
     scratch: &mut Scratch<'_>,
 ) -> Membership {
+    // Points that training makes are mixtures of outputs whatever the bounds are. Equations are searched first, because
+    // rounding can end a search along the many directions that inequalities leave open.
+    let is_mixture = problem.bounds().is_some()
+        && search(problem, (i, block), None, slack, scratch) == Membership::Inside;
+    match is_mixture {
+        true => Membership::Inside,
+        false => search(problem, (i, block), problem.bounds(), slack, scratch),
+    }
+}
+
+/// The same, where the bounds say which equations are inequalities.
+fn search(
+    problem: &dyn Blocks,
+    (i, block): (usize, &Block),
+    bounds: Option<&Bounds>,
+    slack: f64,
+    scratch: &mut Scratch<'_>,
+) -> Membership {
     // Measure the block and a first output, to choose the units.
     let mut w = vec![0.0; problem.dim()];
     let mut column = Column::default();
@@ -78,7 +96,7 @@ pub(crate) fn find_outputs(
     let mut direction = Direction::new(w.len());
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
     cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
-    leave_open(&mut cone, problem.bounds(), w.len());
+    leave_open(&mut cone, bounds, w.len());
     let mut before = f64::INFINITY;
     let (mut calls, mut fruitless, mut is_stuck) = (0, 0, false);
     let most_calls = match problem.quality() {
@@ -110,7 +128,7 @@ pub(crate) fn find_outputs(
         }
         calls += 1;
         // Ask the oracle in the direction of the residual.
-        direction.follow(&cone, problem.bounds());
+        direction.follow(&cone, bounds);
         let noise = if fruitless == 0 { 0.0 } else { NOISE[fruitless / 2 % NOISE.len()] };
         let is_fenced = fruitless % 2 == 0;
         direction.find_best(i, (&units, noise, is_fenced), &mut w, scratch);
@@ -124,7 +142,7 @@ pub(crate) fn find_outputs(
             return Membership::Outside(ahead / direction.length());
         }
         let nearer = cone.extend(newest);
-        is_stuck = !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer);
+        is_stuck = !(leave_open(&mut cone, bounds, w.len()) | nearer);
         fruitless = if is_stuck { fruitless } else { 0 };
     }
     Membership::Unknown
