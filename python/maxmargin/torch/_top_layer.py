@@ -100,7 +100,9 @@ def fit_top_layer(
                 f"the scores {name} have the shape {tuple(tensor.shape)}; expected {shape}"
             )
     left_out = [name for name, tensor in tensors.items() if tensor is None]
-    model = ChainSVM(**{"without": left_out, **settings}).fit(features, truth)
+    # The certificate is about the weights of the layer themselves.
+    given = {"without": left_out, "transition_scale": 1.0, **settings}
+    model = ChainSVM(**given).fit(features, truth)
     groups = model.weights_
     with torch.no_grad():
         _write(head.weight, groups["emission"].T)
