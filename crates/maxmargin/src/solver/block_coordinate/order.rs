@@ -13,6 +13,7 @@ mod gap;
 mod lazy;
 #[cfg(test)]
 mod tests;
+mod unvisited;
 
 use crate::settings::Order;
 use crate::solver::block_coordinate::sum_tree::Fold;

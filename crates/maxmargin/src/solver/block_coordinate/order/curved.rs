@@ -1,6 +1,6 @@
 //! The orders `curvature` and `gap-curvature`: blocks are drawn by how far their outputs are from the truth.
 
-use super::are_blocks;
+use super::unvisited::Unvisited;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
 use crate::util::rng::Rng;
 
@@ -14,25 +14,20 @@ pub(crate) struct CurvedPicker {
     gaps: Vec<f64>,
     curvatures: Vec<f64>,
     /// Blocks whose curvature is not known. They are visited before all others, the last of them next.
-    unvisited: Vec<u32>,
-    started: bool,
+    unvisited: Unvisited,
 }
 
 impl CurvedPicker {
     pub(super) fn new(n: usize, by_gain: bool) -> Self {
         let (gaps, curvatures) = (vec![0.0; n], vec![0.0; n]);
-        let unvisited = (0..n as u32).collect();
+        let unvisited = Unvisited::all(n);
         let tree = SumTree::new(n, Fold::Sum);
-        Self { tree, by_gain, gaps, curvatures, unvisited, started: false }
+        Self { tree, by_gain, gaps, curvatures, unvisited }
     }
 
     pub(super) fn next(&mut self, rng: &mut Rng) -> Option<usize> {
-        if !self.started {
-            rng.shuffle(&mut self.unvisited);
-            self.started = true;
-        }
-        if let Some(i) = self.unvisited.pop() {
-            return Some(i as usize);
+        if let Some(i) = self.unvisited.next(rng) {
+            return Some(i);
         }
         (self.tree.root() > 0.0).then(|| self.tree.draw(rng.unit_f64()))
     }
@@ -65,13 +60,13 @@ impl CurvedPicker {
 
     pub(super) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
         let mut is_waiting = vec![false; self.gaps.len()];
-        self.unvisited.iter().for_each(|&i| is_waiting[i as usize] = true);
+        self.unvisited.blocks().iter().for_each(|&i| is_waiting[i as usize] = true);
         for (i, gap) in gaps.enumerate() {
             self.gaps[i] = gap.max(0.0);
             // A block whose oracle has found nothing but the truth has no curvature, and would never be drawn.
             let forgotten = self.curvatures[i] == 0.0 && self.gaps[i] > 0.0;
             if forgotten && !is_waiting[i] {
-                self.unvisited.push(i as u32);
+                self.unvisited.push(i);
             }
         }
         let weights: Vec<f64> = (0..self.gaps.len()).map(|i| self.weight(i)).collect();
@@ -82,12 +77,12 @@ impl CurvedPicker {
     pub(super) fn fits(&self, n: usize) -> bool {
         self.gaps.len() == n
             && self.curvatures.len() == n
-            && are_blocks(&self.unvisited, n)
+            && self.unvisited.fits(n)
             && self.tree.fits(n, Fold::Sum)
     }
 
     pub(super) fn peek(&self) -> Option<u32> {
-        self.unvisited.last().copied()
+        self.unvisited.peek()
     }
 
     pub(super) fn hide(&mut self, i: usize) -> f64 {

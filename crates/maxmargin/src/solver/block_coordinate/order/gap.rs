@@ -1,6 +1,6 @@
 //! The orders `gap` and `max-gap`: blocks are drawn by their gaps (Osokin et al., 2016, Algorithm 2).
 
-use super::are_blocks;
+use super::unvisited::Unvisited;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
 use crate::util::rng::Rng;
 
@@ -13,8 +13,7 @@ pub(crate) struct GapPicker {
     fold: Fold,
     power: f64,
     /// Blocks whose gap is not known yet. They are visited before all others, the last of them next.
-    unvisited: Vec<u32>,
-    started: bool,
+    unvisited: Unvisited,
     /// With many blocks, the next one is drawn one visit early, so that `peek` can return it.
     ahead: Option<u32>,
 }
@@ -31,17 +30,13 @@ fn weight(gap: f64, power: f64) -> f64 {
 
 impl GapPicker {
     pub(super) fn new(n: usize, fold: Fold, power: f64) -> Self {
-        let unvisited = (0..n as u32).collect();
-        Self { tree: SumTree::new(n, fold), n, fold, power, unvisited, started: false, ahead: None }
+        let unvisited = Unvisited::all(n);
+        Self { tree: SumTree::new(n, fold), n, fold, power, unvisited, ahead: None }
     }
 
     pub(super) fn next(&mut self, rng: &mut Rng) -> Option<usize> {
-        if !self.started {
-            rng.shuffle(&mut self.unvisited);
-            self.started = true;
-        }
-        if let Some(i) = self.unvisited.pop() {
-            return Some(i as usize);
+        if let Some(i) = self.unvisited.next(rng) {
+            return Some(i);
         }
         match self.fold {
             _ if self.tree.root() <= 0.0 => None,
@@ -58,16 +53,16 @@ impl GapPicker {
     /// See [`Picker::fits`](super::Picker::fits).
     pub(super) fn fits(&self, n: usize) -> bool {
         let ahead = self.ahead.is_none_or(|i| (i as usize) < n);
-        self.n == n && ahead && are_blocks(&self.unvisited, n) && self.tree.fits(n, self.fold)
+        self.n == n && ahead && self.unvisited.fits(n) && self.tree.fits(n, self.fold)
     }
 
     pub(super) fn peek(&self) -> Option<u32> {
-        self.unvisited.last().copied().or(self.ahead)
+        self.unvisited.peek().or(self.ahead)
     }
 
     /// Whether the tree has the gaps themselves, and those of all blocks.
     fn knows_gaps(&self) -> bool {
-        self.unvisited.is_empty() && self.power == 1.0
+        self.unvisited.blocks().is_empty() && self.power == 1.0
     }
 
     pub(super) fn known_gap(&self) -> Option<f64> {
@@ -86,7 +81,6 @@ impl GapPicker {
 
     pub(super) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
         self.unvisited.clear();
-        self.started = true;
         self.ahead = None;
         self.tree.set_all(gaps.map(|gap| weight(gap, self.power)));
     }
