@@ -308,7 +308,8 @@ impl<'p> DualState<'p> {
         let mut pieces: Vec<WeightChunk<'_>> = pieces
             .map(|(w, sum)| WeightChunk { w, v: v.next(), sum, found: ChunkSums::default() })
             .collect();
-        workers.for_each_chunk(&mut pieces, 1, |at, _, piece| {
+        let threads = workers.worth(CHUNK * pieces.len());
+        workers.for_each_chunk_on(threads, &mut pieces, 1, |at, _, piece| {
             piece[0].replace(at * CHUNK, others, elsewhere, bounds);
         });
 
@@ -343,7 +344,8 @@ impl<'p> DualState<'p> {
         }
         let (problem, shares, lambda, blocks) =
             (self.problem, &self.shares, self.lambda, &self.blocks);
-        workers.for_each_chunk(&mut self.spare[..parts], 1, |part, _, sums| {
+        let threads = workers.worth(entries);
+        workers.for_each_chunk_on(threads, &mut self.spare[..parts], 1, |part, _, sums| {
             // The first is all zeros already, see `WeightChunk`.
             if part > 0 {
                 sums[0].fill(0.0);

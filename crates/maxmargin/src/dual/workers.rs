@@ -8,6 +8,7 @@ use super::point::{Corner, Move};
 use super::pool::Pool;
 use crate::problem::{Blocks, SparseVec, Worker};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Everything one thread needs to look at a block; reused from visit to visit.
 pub(crate) struct Scratch<'p> {
@@ -81,11 +82,23 @@ pub(crate) struct Workers<'p> {
     pool: Pool,
     /// How many blocks are handed out at once.
     chunk: usize,
+    /// Whether work on all blocks has ever taken so long that it is handed out.
+    takes_long: bool,
 }
 
 /// Blocks handed out at once if nothing is known of them: enough to hide the cost of handing out, and few enough to
 /// keep all threads busy.
 const CHUNK: usize = 32;
+
+/// What takes less time than this is done by one thread. Handing out takes some microseconds, and far more where other
+/// programs keep the cores busy.
+const WORTH_HANDING_OUT: Duration = Duration::from_micros(50);
+
+/// What has taken one thread longer than this is handed out from then on: the first block was a quick one by chance.
+const SURPRISE: Duration = Duration::from_micros(200);
+
+/// The same for work that is counted, in additions.
+const ADDITIONS_WORTH_HANDING_OUT: usize = 1 << 15;
 
 /// Batches for each thread, so that no thread has to wait long for another at the end.
 const BATCHES: usize = 4;
@@ -103,7 +116,18 @@ impl<'p> Workers<'p> {
     pub(crate) fn new(problem: &'p dyn Blocks, threads: usize) -> Self {
         let helpers = threads.clamp(1, problem.examples().max(1)) - 1;
         let others = (0..helpers).map(|_| Mutex::new(Scratch::new(problem))).collect();
-        Self { own: Scratch::new(problem), others, pool: Pool::default(), chunk: CHUNK }
+        Self {
+            own: Scratch::new(problem),
+            others,
+            pool: Pool::default(),
+            chunk: CHUNK,
+            takes_long: false,
+        }
+    }
+
+    /// The number of threads that so many additions are worth.
+    pub(crate) fn worth(&self, additions: usize) -> usize {
+        if additions < ADDITIONS_WORTH_HANDING_OUT { 1 } else { self.count() }
     }
 
     /// From now on, hands out blocks one by one: each takes so long that a few are worth all threads.
@@ -112,16 +136,36 @@ impl<'p> Workers<'p> {
     }
 
     /// Calls `work` with every index and its entry of `results`, and a scratch to work with.
+    ///
+    /// Until work has taken long, the calling thread does the first piece alone, and the rest too if that one was quick.
     pub(crate) fn for_each<T: Send>(
         &mut self,
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
     ) {
-        self.for_each_chunk(results, self.chunk, |first, scratch, results| {
-            for (offset, result) in results.iter_mut().enumerate() {
-                work(first + offset, scratch, result);
-            }
-        });
+        if results.is_empty() {
+            return;
+        }
+        let (mut done, mut threads) = (0, self.count());
+        let begin = (!self.takes_long && threads > 1).then(Instant::now);
+        if let (Some(begin), Some(first)) = (begin, results.first_mut()) {
+            work(0, &mut self.own, first);
+            done = 1;
+            let all =
+                begin.elapsed().saturating_mul(u32::try_from(results.len()).unwrap_or(u32::MAX));
+            threads = if all < WORTH_HANDING_OUT { 1 } else { threads };
+        }
+        self.for_each_chunk_on(
+            threads,
+            &mut results[done..],
+            self.chunk,
+            |at, scratch, results| {
+                for (offset, result) in results.iter_mut().enumerate() {
+                    work(done + at + offset, scratch, result);
+                }
+            },
+        );
+        self.takes_long |= threads > 1 || begin.is_some_and(|begin| begin.elapsed() > SURPRISE);
     }
 
     /// As [`for_each`](Self::for_each), if `work` calls the oracle of each block at `w`, where the first result is that
