@@ -125,7 +125,8 @@ pub(crate) fn draw_data(rng: &mut Rng, lambda: f64) -> Data {
             }
             "segment" => Data::Segments(draw(any_segments(3), rng)),
             "plain" => Data::Plain(draw(any_polytope(), rng)),
-            _ => Data::Careless(draw(any_polytope(), rng)),
+            "careless" => Data::Careless(draw(any_polytope(), rng)),
+            other => panic!("no data are drawn for {other}"),
         };
         if data.fits() {
             return data;
