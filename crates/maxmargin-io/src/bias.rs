@@ -22,7 +22,14 @@ impl Training {
         let bias = match &mut self.spec {
             Spec::Binary(own) => &mut own.shape.bias,
             Spec::Multiclass(own) if own.kernel.is_none() => &mut own.shape.bias,
-            _ => return None,
+            Spec::Multiclass(_)
+            | Spec::Multilabel(_)
+            | Spec::Chain(_)
+            | Spec::FactorGraph(_)
+            | Spec::Potts(_)
+            | Spec::Tree(_)
+            | Spec::Matching(_)
+            | Spec::Segment(_) => return None,
         };
         let value = bias.as_mut()?;
         *value = bias_value(rows);

@@ -138,7 +138,7 @@ fn read_all(
         return Err(DataError::Empty { file: reader.file().into(), lines });
     }
     let TrainingNames { mut labels, attributes, .. } = names;
-    if format == Format::SvmHmm {
+    if format.labels_are_numbers() {
         put_in_numeric_order(&mut sequences, &mut labels);
     }
     let (fingerprint, template) = (fingerprinter.finish(), reader.template().cloned());

@@ -9,101 +9,115 @@ use thiserror::Error;
 use crate::names::Names;
 use crate::ocr;
 
-/// A layout of data files.
-///
-/// Names for users and for files are those of [`Display`](fmt::Display), [`FromStr`] and serde,
-/// which agree.
-///
-/// ```
-/// use maxmargin_io::Format;
-///
-/// assert_eq!("svm-hmm".parse::<Format>()?, Format::SvmHmm);
-/// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
-/// assert_eq!(
-///     "xml".parse::<Format>().unwrap_err().to_string(),
-///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, conllu, libsvm, multilabel, \
-///      factor-graph, superpixels, alignment, pose",
-/// );
-/// # Ok::<(), maxmargin_io::UnknownFormat>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Handwritten words, one letter of 16 × 8 pixels per line: see
-    /// [`OcrReader`](crate::ocr::OcrReader).
-    Ocr,
-    /// CRFsuite's items with attributes: see [`CrfsuiteReader`](crate::CrfsuiteReader).
-    Crfsuite,
-    /// SVM-HMM's tags with numbered features: see [`SvmHmmReader`](crate::SvmHmmReader).
-    SvmHmm,
-    /// Words in columns, with the label last, of which a template makes attributes: see
-    /// [`ColumnsReader`](crate::ColumnsReader) and [`TemplateReader`](crate::TemplateReader).
-    Conll,
-    /// The ten columns of CoNLL-U: see [`ColumnsReader`](crate::ColumnsReader).
-    Conllu,
-    /// LIBSVM's rows with a label and numbered features: see [`LibsvmReader`](crate::LibsvmReader).
-    Libsvm,
-    /// The same with a list of labels in each row.
-    Multilabel,
-    /// Factor graphs, one JSON object per line: see [`FactorGraphReader`](crate::FactorGraphReader).
-    FactorGraph,
-    /// Images cut into superpixels: see [`read_superpixels`](crate::read_superpixels).
-    Superpixels,
-    /// Aligned sentences: see [`AlignmentReader`](crate::AlignmentReader).
-    Alignment,
-    /// Positions of joints: see [`read_poses`](crate::read_poses).
-    Pose,
+/// What files of a format hold.
+#[derive(Clone, Copy)]
+enum Content {
+    Sequences,
+    Rows,
+    /// Another structure, as messages name it.
+    Other(&'static str),
+}
+
+use Content::{Other, Rows, Sequences};
+
+/// Makes [`Format`] and the lists that name every format, so that none of them can lack one.
+macro_rules! formats {
+    (
+        $(#[$doc:meta])*
+        pub enum Format {
+            $($(#[$variant_doc:meta])* $variant:ident = $name:literal: $content:expr,)*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Format {
+            $($(#[$variant_doc])* $variant,)*
+        }
+
+        impl Format {
+            /// All formats.
+            ///
+            /// ```
+            /// assert!(maxmargin_io::Format::ALL.contains(&maxmargin_io::Format::Ocr));
+            /// ```
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name for users and files.
+            ///
+            /// ```
+            /// assert_eq!(maxmargin_io::Format::Ocr.name(), "ocr");
+            /// ```
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            const fn holds(self) -> Content {
+                match self {
+                    $(Self::$variant => $content,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// A layout of data files.
+    ///
+    /// Names for users and for files are those of [`Display`](fmt::Display), [`FromStr`] and serde,
+    /// which agree.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    ///
+    /// assert_eq!("svm-hmm".parse::<Format>()?, Format::SvmHmm);
+    /// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
+    /// assert_eq!(
+    ///     "xml".parse::<Format>().unwrap_err().to_string(),
+    ///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, conllu, libsvm, multilabel, \
+    ///      factor-graph, superpixels, alignment, pose",
+    /// );
+    /// # Ok::<(), maxmargin_io::UnknownFormat>(())
+    /// ```
+    pub enum Format {
+        /// Handwritten words, one letter of 16 × 8 pixels per line: see
+        /// [`OcrReader`](crate::ocr::OcrReader).
+        Ocr = "ocr": Sequences,
+        /// CRFsuite's items with attributes: see [`CrfsuiteReader`](crate::CrfsuiteReader).
+        Crfsuite = "crfsuite": Sequences,
+        /// SVM-HMM's tags with numbered features: see [`SvmHmmReader`](crate::SvmHmmReader).
+        SvmHmm = "svm-hmm": Sequences,
+        /// Words in columns, with the label last, of which a template makes attributes: see
+        /// [`ColumnsReader`](crate::ColumnsReader) and [`TemplateReader`](crate::TemplateReader).
+        Conll = "conll": Sequences,
+        /// The ten columns of CoNLL-U: see [`ColumnsReader`](crate::ColumnsReader).
+        Conllu = "conllu": Sequences,
+        /// LIBSVM's rows with a label and numbered features: see [`LibsvmReader`](crate::LibsvmReader).
+        Libsvm = "libsvm": Rows,
+        /// The same with a list of labels in each row.
+        Multilabel = "multilabel": Rows,
+        /// Factor graphs, one JSON object per line: see [`FactorGraphReader`](crate::FactorGraphReader).
+        FactorGraph = "factor-graph": Other("factor graphs"),
+        /// Images cut into superpixels: see [`read_superpixels`](crate::read_superpixels).
+        Superpixels = "superpixels": Other("superpixels"),
+        /// Aligned sentences: see [`AlignmentReader`](crate::AlignmentReader).
+        Alignment = "alignment": Other("aligned sentences"),
+        /// Positions of joints: see [`read_poses`](crate::read_poses).
+        Pose = "pose": Other("poses"),
+    }
 }
 
 impl Format {
-    /// All formats.
-    ///
-    /// ```
-    /// assert_eq!(maxmargin_io::Format::ALL.len(), 11);
-    /// ```
-    pub const ALL: [Self; 11] = [
-        Self::Ocr,
-        Self::Crfsuite,
-        Self::SvmHmm,
-        Self::Conll,
-        Self::Conllu,
-        Self::Libsvm,
-        Self::Multilabel,
-        Self::FactorGraph,
-        Self::Superpixels,
-        Self::Alignment,
-        Self::Pose,
-    ];
-
-    /// The name for users and files.
-    ///
-    /// ```
-    /// assert_eq!(maxmargin_io::Format::Ocr.name(), "ocr");
-    /// ```
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ocr => "ocr",
-            Self::Crfsuite => "crfsuite",
-            Self::SvmHmm => "svm-hmm",
-            Self::Conll => "conll",
-            Self::Conllu => "conllu",
-            Self::Libsvm => "libsvm",
-            Self::Multilabel => "multilabel",
-            Self::FactorGraph => "factor-graph",
-            Self::Superpixels => "superpixels",
-            Self::Alignment => "alignment",
-            Self::Pose => "pose",
-        }
-    }
-
-    /// Whether it holds single rows, not sequences.
+    /// Whether files of this format hold single rows, not sequences.
     ///
     /// ```
     /// use maxmargin_io::Format;
     /// assert!(Format::Libsvm.is_rows() && !Format::SvmHmm.is_rows());
     /// ```
     pub const fn is_rows(self) -> bool {
-        matches!(self, Self::Libsvm | Self::Multilabel)
+        matches!(self.holds(), Rows)
     }
 
     /// Whether files of this format hold sequences.
@@ -113,7 +127,7 @@ impl Format {
     /// assert!(Format::Ocr.is_sequences() && !Format::FactorGraph.is_sequences());
     /// ```
     pub const fn is_sequences(self) -> bool {
-        matches!(self, Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll | Self::Conllu)
+        matches!(self.holds(), Sequences)
     }
 
     /// Whether files of this format hold words in columns, of which templates make attributes.
@@ -133,14 +147,16 @@ impl Format {
     /// assert_eq!(Format::Libsvm.content(), "single rows");
     /// ```
     pub const fn content(self) -> &'static str {
-        match self {
-            Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll | Self::Conllu => "sequences",
-            Self::Libsvm | Self::Multilabel => "single rows",
-            Self::FactorGraph => "factor graphs",
-            Self::Superpixels => "superpixels",
-            Self::Alignment => "aligned sentences",
-            Self::Pose => "poses",
+        match self.holds() {
+            Sequences => "sequences",
+            Rows => "single rows",
+            Other(what) => what,
         }
+    }
+
+    /// Whether all labels are numbers, which models keep in numeric order.
+    pub(crate) const fn labels_are_numbers(self) -> bool {
+        matches!(self, Self::SvmHmm)
     }
 
     /// The names of all formats, separated by commas.

@@ -36,6 +36,13 @@ pub fn write_predictions<'a>(
     }
     match format {
         Format::Ocr | Format::Crfsuite | Format::Conll | Format::Conllu => to.write_all(b"\n"),
-        _ => Ok(()),
+        // Formats of other structures have writers of their own.
+        Format::SvmHmm
+        | Format::Libsvm
+        | Format::Multilabel
+        | Format::FactorGraph
+        | Format::Superpixels
+        | Format::Alignment
+        | Format::Pose => Ok(()),
     }
 }

@@ -140,12 +140,7 @@ impl Model {
     pub fn name_findings(&self, seen: &SeenNames) -> Vec<String> {
         let mut findings = Vec::new();
         let spec = &self.meta.spec;
-        // Sets of labels may leave one out everywhere, and some formats have all their labels anyway.
-        let from_data = matches!(
-            spec,
-            Spec::Chain(_) | Spec::Binary(_) | Spec::Multiclass(_) | Spec::Segment(_)
-        ) && self.meta.format.fixed_labels().is_empty();
-        if from_data {
+        if spec.has_each_label_in_data() && self.meta.format.fixed_labels().is_empty() {
             let unseen = self.labels.iter().enumerate().filter(|(at, _)| !seen.has_label(*at));
             findings
                 .extend(listed("labels that are not in the data", unseen.map(|(_, name)| name)));
@@ -172,7 +167,11 @@ impl Model {
             Spec::Potts(spec) => spec.names().unzip(),
             Spec::Matching(spec) => (None, spec.features.as_ref().map(AlignmentFeatures::names)),
             Spec::Chain(_) | Spec::Multiclass(_) => (Some(format.fixed_labels()), None),
-            _ => (None, None),
+            Spec::Binary(_)
+            | Spec::Multilabel(_)
+            | Spec::FactorGraph(_)
+            | Spec::Tree(_)
+            | Spec::Segment(_) => (None, None),
         };
         let mut all = Vec::new();
         for (what, own, expected) in
@@ -222,13 +221,30 @@ pub(crate) fn listed<'a>(what: &str, mut names: impl Iterator<Item = &'a str>) -
 }
 
 impl Spec {
+    /// Whether a model learns its labels from the data, so that each of them occurs there. Sets of labels may all lack
+    /// one.
+    const fn has_each_label_in_data(&self) -> bool {
+        match self {
+            Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Segment(_) => true,
+            Self::Multilabel(_)
+            | Self::FactorGraph(_)
+            | Self::Potts(_)
+            | Self::Tree(_)
+            | Self::Matching(_) => false,
+        }
+    }
+
     /// Where the weights of the first attribute begin, and how many each has, in models that read data by
     /// names; nothing in others, and with a kernel.
     fn attribute_weights(&self) -> Option<(usize, usize)> {
-        let has_rows = matches!(
-            self,
-            Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Multilabel(_)
-        );
+        let has_rows = match self {
+            Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Multilabel(_) => true,
+            Self::FactorGraph(_)
+            | Self::Potts(_)
+            | Self::Tree(_)
+            | Self::Matching(_)
+            | Self::Segment(_) => false,
+        };
         let first = self.groups().into_iter().next()?;
         let width = first.shape.iter().skip(1).product();
         (has_rows && self.kernel().is_none() && !first.range.is_empty())

@@ -1,7 +1,8 @@
 //! What kind of model a file holds, and where its weights lie.
 //!
-//! A specification has everything that predicting needs beside weights and names. The structs of most kinds are
-//! declared in `specs!` below; those that also know how features are made are in `spec/structures.rs`.
+//! A specification has everything that predicting needs beside weights and names. `kinds!` below lists all kinds with
+//! their names in files. `specs!` declares the structs of most of them; those that also know how features are made are in
+//! `spec/structures.rs`.
 
 mod count;
 mod groups;
@@ -28,40 +29,85 @@ use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::model::segment::SegmentShape;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
-/// it was trained with. Enough to build the problem again, given the data.
-///
-/// ```
-/// use maxmargin::model::chain::{ChainShape, Hamming};
-/// use maxmargin_io::{ChainSpec, Spec};
-///
-/// let shape = ChainShape::new(3, 10);
-/// let spec = Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() });
-/// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
-/// assert_eq!(spec.groups()[1].name, "transition");
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Spec {
-    /// Sequences of labels.
-    Chain(ChainSpec),
-    /// One of two labels.
-    Binary(BinarySpec),
-    /// One of several labels.
-    Multiclass(MulticlassSpec),
-    /// Sets of labels.
-    Multilabel(MultilabelSpec),
-    /// States of the variables of factor graphs.
-    FactorGraph(FactorGraphSpec),
-    /// Labels of the nodes of graphs.
-    Potts(PottsSpec),
-    /// Places of the parts of trees.
-    Tree(Box<TreeSpec>),
-    /// Links between the items of two lists.
-    Matching(Box<MatchingSpec>),
-    /// Segments of sequences.
-    Segment(SegmentSpec),
+/// Makes [`Spec`] and all that goes by the names of its kinds, so that no list of them can lack one.
+macro_rules! kinds {
+    (
+        $(#[$doc:meta])*
+        pub enum Spec {
+            $($(#[$variant_doc:meta])* $variant:ident($fields:ty) = $name:literal,)*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum Spec {
+            $($(#[$variant_doc])* $variant($fields),)*
+        }
+
+        /// The names of all kinds.
+        const KINDS: &[&str] = &[$($name),*];
+
+        impl Spec {
+            #[doc = concat!("The name of the kind:" $(, " `", $name, "`")*, ".")]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
+            /// The specification of a kind with these fields; nothing if no kind has that name.
+            fn from_fields(kind: &str, fields: Value) -> Option<Result<Self, serde_json::Error>> {
+                Some(match kind {
+                    $($name => serde_json::from_value(fields).map(Self::$variant),)*
+                    _ => return None,
+                })
+            }
+
+            /// The fields of the specification, without its kind.
+            fn to_fields(&self) -> Result<Value, serde_json::Error> {
+                match self {
+                    $(Self::$variant(own) => serde_json::to_value(own),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
+    /// it was trained with. Enough to build the problem again, given the data.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Hamming};
+    /// use maxmargin_io::{ChainSpec, Spec};
+    ///
+    /// let shape = ChainShape::new(3, 10);
+    /// let spec = Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None, rescaling: Default::default() });
+    /// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
+    /// assert_eq!(spec.groups()[1].name, "transition");
+    /// ```
+    pub enum Spec {
+        /// Sequences of labels.
+        Chain(ChainSpec) = "chain",
+        /// One of two labels.
+        Binary(BinarySpec) = "binary",
+        /// One of several labels.
+        Multiclass(MulticlassSpec) = "multiclass",
+        /// Sets of labels.
+        Multilabel(MultilabelSpec) = "multilabel",
+        /// States of the variables of factor graphs.
+        FactorGraph(FactorGraphSpec) = "factor-graph",
+        /// Labels of the nodes of graphs.
+        Potts(PottsSpec) = "graph",
+        /// Places of the parts of trees.
+        Tree(Box<TreeSpec>) = "tree",
+        /// Links between the items of two lists.
+        Matching(Box<MatchingSpec>) = "matching",
+        /// Segments of sequences.
+        Segment(SegmentSpec) = "segment",
+    }
 }
 
 macro_rules! specs {
@@ -301,22 +347,6 @@ impl Rescaling {
 }
 
 impl Spec {
-    /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel`, `factor-graph`, `graph`,
-    /// `tree`, `matching` or `segment`.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Chain(_) => "chain",
-            Self::Binary(_) => "binary",
-            Self::Multiclass(_) => "multiclass",
-            Self::Multilabel(_) => "multilabel",
-            Self::FactorGraph(_) => "factor-graph",
-            Self::Potts(_) => "graph",
-            Self::Tree(_) => "tree",
-            Self::Matching(_) => "matching",
-            Self::Segment(_) => "segment",
-        }
-    }
-
     /// Number of weights.
     pub fn dim(&self) -> usize {
         match self {
@@ -383,7 +413,13 @@ impl Spec {
                 let nodes = 0..spec.shape.nodes().len();
                 nodes.into_iter().any(|node| !spec.shape.deformation(node).is_empty())
             }
-            _ => false,
+            Self::Chain(_)
+            | Self::Binary(_)
+            | Self::Multiclass(_)
+            | Self::Multilabel(_)
+            | Self::FactorGraph(_)
+            | Self::Matching(_)
+            | Self::Segment(_) => false,
         }
     }
 

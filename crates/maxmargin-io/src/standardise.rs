@@ -359,7 +359,12 @@ impl Scaling {
             Spec::Binary(_) => 1,
             Spec::Multiclass(own) => own.shape.classes,
             Spec::Multilabel(own) => own.shape.labels,
-            _ => return,
+            Spec::Chain(_)
+            | Spec::FactorGraph(_)
+            | Spec::Potts(_)
+            | Spec::Tree(_)
+            | Spec::Matching(_)
+            | Spec::Segment(_) => return,
         };
         for (row, &factor) in weights.chunks_exact_mut(labels.max(1)).zip(&self.factors) {
             row.iter_mut().for_each(|weight| change(weight, factor));
@@ -380,7 +385,13 @@ impl Biases {
         let (attributes, labels, value) = match spec {
             Spec::Binary(own) => (own.shape.attributes, 1, own.shape.bias?),
             Spec::Multiclass(own) => (own.shape.attributes, own.shape.classes, own.shape.bias?),
-            _ => return None,
+            Spec::Multilabel(_)
+            | Spec::Chain(_)
+            | Spec::FactorGraph(_)
+            | Spec::Potts(_)
+            | Spec::Tree(_)
+            | Spec::Matching(_)
+            | Spec::Segment(_) => return None,
         };
         (value != 0.0).then_some(Self { first: attributes * labels, labels, value })
     }

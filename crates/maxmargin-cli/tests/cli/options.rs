@@ -1,7 +1,9 @@
 //! The options of `maxmargin train`, and the settings file.
 
 use crate::common::{Desk, chain};
-use maxmargin::{Average, Order, Settings, SettingsRecord, Solver, Status, Step};
+use maxmargin::{
+    Average, Caching, Direction, Order, Settings, SettingsRecord, Solver, Status, Step,
+};
 
 /// Trains the pets with `options`; the settings and the status that the model remembers.
 fn settings(desk: &Desk, options: &str) -> (Settings, Status) {
@@ -47,55 +49,84 @@ fn every_option_is_understood() {
     assert_eq!(spec.loss.label_weights, [1.0, 2.0, 0.5]);
 }
 
+/// Options that each give a model of their own.
+const OPTIONS: &[&str] = &[
+    "--solver auto",
+    "--solver fw",
+    "--solver fw --step fixed --max-passes 30",
+    "--solver bcfw",
+    "--order uniform",
+    "--order permutation",
+    "--order cyclic",
+    "--order lazy",
+    "--step line-search",
+    "--step fixed --max-passes 30",
+    "--step short",
+    "--average none",
+    "--average weighted --max-passes 30",
+    "--loss hamming",
+    "--label-weight NN=3",
+    "--without emission",
+    "--without transition,bias,first,last",
+    "--order gap --gap-power 0.5",
+    "--order max-gap --direction pairwise",
+    "--order curvature --max-passes 30",
+    "--order gap-curvature --direction pairwise",
+    "--preset gaps-fast",
+    "--preset gaps-slow --cache-factor 0.5 --cache-nu 0.1 --cache-corners 3",
+    "--solver ssg --order uniform --max-passes 30",
+    "--order uniform --diagnose",
+    "--direction fw",
+    "--direction away --cache on",
+    "--direction pairwise --cache off",
+    "--direction pairwise --cache auto",
+    "--direction corrective --cache exhaust",
+    "--direction staged",
+    "--direction best --order uniform",
+    "--direction corrective --cache on --cache-bytes 1000",
+    "--lower 0 --upper 0.5",
+    "--lower transition=-0.1,first=0 --upper=emission=0.25 --direction corrective",
+    "--lower 0.1 --upper 0.2 --solver fw --max-passes 30",
+    "--lower=-inf --upper inf",
+    "--average uniform --max-passes 30",
+    "--solver ssg",
+    "--solver ssg --max-oracle-calls 7",
+    "--solver ssg --average uniform --order cyclic",
+    "--solver ssg --average weighted",
+    "--solver ssg --average half --max-passes 7",
+    "--solver adagrad --rate 2 --average half",
+    "--solver perceptron --max-passes 5",
+    "--solver n-slack",
+    "--solver 1-slack",
+    "--solver eg --order uniform --max-passes 30",
+    "--solver n-slack --lower 0 --upper 0.5",
+];
+
 #[test]
 fn every_name_of_every_option_gives_a_model_that_verifies() {
     let desk = Desk::new();
-    for options in [
-        "--solver fw",
-        "--solver fw --step fixed --max-passes 30",
-        "--solver bcfw",
-        "--order uniform",
-        "--order permutation",
-        "--order cyclic",
-        "--step line-search",
-        "--step fixed --max-passes 30",
-        "--average none",
-        "--average weighted --max-passes 30",
-        "--loss hamming",
-        "--label-weight NN=3",
-        "--without emission",
-        "--without transition,bias,first,last",
-        "--order gap --gap-power 0.5",
-        "--order max-gap --direction pairwise",
-        "--order curvature --max-passes 30",
-        "--order gap-curvature --direction pairwise",
-        "--preset gaps-fast",
-        "--preset gaps-slow --cache-factor 0.5 --cache-nu 0.1 --cache-corners 3",
-        "--solver ssg --order uniform --max-passes 30",
-        "--order uniform --diagnose",
-        "--direction away --cache on",
-        "--direction best --order uniform",
-        "--direction corrective --cache on --cache-bytes 1000",
-        "--lower 0 --upper 0.5",
-        "--lower transition=-0.1,first=0 --upper=emission=0.25 --direction corrective",
-        "--lower 0.1 --upper 0.2 --solver fw --max-passes 30",
-        "--lower=-inf --upper inf",
-        "--average uniform --max-passes 30",
-        "--solver ssg",
-        "--solver ssg --max-oracle-calls 7",
-        "--solver ssg --average uniform --order cyclic",
-        "--solver ssg --average weighted",
-        "--solver ssg --average half --max-passes 7",
-        "--solver adagrad --rate 2 --average half",
-        "--solver perceptron --max-passes 5",
-        "--solver n-slack",
-        "--solver 1-slack",
-        "--solver eg --order uniform --max-passes 30",
-        "--solver n-slack --lower 0 --upper 0.5",
-    ] {
+    for options in OPTIONS {
         settings(&desk, options);
         let verified = desk.run("verify x.model pets.crf");
         assert_eq!(verified.code, 0, "{options}: {}", verified.transcript());
+    }
+}
+
+#[test]
+fn no_name_is_left_out() {
+    for (option, names) in [
+        ("--solver", Solver::NAMES),
+        ("--order", Order::NAMES),
+        ("--direction", Direction::NAMES),
+        ("--step", Step::NAMES),
+        ("--average", Average::NAMES),
+        ("--cache", Caching::NAMES),
+    ] {
+        for name in names {
+            let is_given =
+                |options: &&str| format!("{options} ").contains(&format!("{option} {name} "));
+            assert!(OPTIONS.iter().any(is_given), "`{option} {name}` is missing in OPTIONS");
+        }
     }
 }
 

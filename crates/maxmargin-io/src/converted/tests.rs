@@ -29,9 +29,24 @@ fn texts() -> Vec<(Format, String)> {
         (Format::Crfsuite, "@weight:2\nB\tw=a\tw=b:0.5\nO\t@cost:3\tw=a\n\nB\tw=c\tw=c\n".into()),
         (Format::SvmHmm, "10 qid:1 7:1\n9 qid:1 3:0.5 # so\n9 qid:2 1:1\n".into()),
         (Format::Conll, "the DT B-NP\ncat NN I-NP\n\nit PRP B-NP\n".into()),
+        (
+            Format::Conllu,
+            "1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\trains\train\tVERB\t_\t_\t0\troot\t_\t_\n"
+                .into(),
+        ),
+        (Format::Ocr, "1\t1\to\t0\t000000707c46c3818181838ef8000000\n".into()),
         (Format::Libsvm, "+1 3:0.5 7:1\n-1 2:2\n1.0 1:1\n".into()),
         (Format::Multilabel, "10,9 3:1\n1:1 2:0.5\n9,9,10 2:1\n".into()),
     ]
+}
+
+#[test]
+fn every_format_that_can_be_converted_has_a_text() {
+    let texts: Vec<Format> = texts().into_iter().map(|(format, _)| format).collect();
+    for format in Format::ALL {
+        let converts = format.is_sequences() || format.is_rows();
+        assert_eq!(texts.contains(&format), converts, "`texts` and the format {format}");
+    }
 }
 
 #[test]

@@ -81,7 +81,9 @@ impl Measure {
             Spec::Matching(_) => Self::Aer,
             Spec::Potts(_) => Self::Iou,
             Spec::Tree(_) => Self::Pdj,
-            _ => Self::Error,
+            Spec::Chain(_) | Spec::Binary(_) | Spec::Multiclass(_) | Spec::FactorGraph(_) => {
+                Self::Error
+            }
         }
     }
 

@@ -47,7 +47,12 @@ impl<'m> RowScorer<'m> {
             Spec::Binary(spec) => Shape::Binary(spec),
             Spec::Multiclass(spec) => Shape::Multiclass(spec.scoring_shape()),
             Spec::Multilabel(spec) => Shape::Multilabel(spec.scoring_shape()),
-            _ => Shape::None,
+            Spec::Chain(_)
+            | Spec::FactorGraph(_)
+            | Spec::Potts(_)
+            | Spec::Tree(_)
+            | Spec::Matching(_)
+            | Spec::Segment(_) => Shape::None,
         };
         let expander = spec.kernel().map(KernelSpec::expander);
         Self { w, shape, expander, scores: Vec::new() }

@@ -99,7 +99,7 @@ fn check_block(
     }
 }
 
-/// Whether a block has the form of a point of the problem, as far as that can be told without a search for outputs.
+/// Whether a block has the form of a point of the problem, as far as a check without a search for outputs can say.
 pub(crate) fn is_point(problem: &dyn Blocks, i: usize, block: &Block) -> bool {
     check_block(problem, i, block, ROUNDING).is_ok()
 }

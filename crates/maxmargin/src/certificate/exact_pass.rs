@@ -8,7 +8,7 @@ use crate::problem::quality::Quality;
 use crate::problem::{Blocks, SparseVec};
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
-/// So many blocks are read before their readings are summed up, which bounds the memory of these.
+/// The number of blocks that are read before their readings are summed up. It bounds the memory of the readings.
 const READ_AT_ONCE: usize = 1 << 15;
 
 /// What the oracle of one block has found, and the way to it.

@@ -1,4 +1,4 @@
-//! What an exact pass reads of each block, and what all of it comes to.
+//! What an exact pass reads of each block, and the sums over all blocks.
 
 use super::exact_pass::Kept;
 use crate::dual::Shares;

@@ -24,7 +24,7 @@ pub(super) fn share_of(problem: &dyn Blocks, whole: Whole) -> Result<f64, TrainE
     Ok(own / total_weight)
 }
 
-/// The settings of the work on a shard. What `auto` would decide by the clock is decided without, so that runs repeat.
+/// The settings of the work on a shard. They fix what `auto` would decide by measured times, so that runs repeat.
 /// There is no first stage of plain steps as on one machine: they are cheap, but what counts here is what a round
 /// gains. (On OCR-large in 16 shards, after 30 rounds of five passes, corrective steps leave a gap of 39% of the
 /// objective and plain ones of 47%, with 2.5 times the oracle calls.)

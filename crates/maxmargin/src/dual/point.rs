@@ -51,7 +51,7 @@ pub struct DualPoint {
     pub blocks: Vec<Block>,
 }
 
-/// Points that take up to so many bytes in all at the truth are not packed. (Those of CoNLL-2000 take 7.6 MB.)
+/// Points are packed if they take more bytes than this in all at the truth. (Those of CoNLL-2000 take 7.6 MB.)
 const MOST_PLAIN: usize = 8 << 20;
 
 /// The bytes of a plain point besides its entries.
@@ -160,7 +160,7 @@ impl DualPoint {
 /// Each example's share cᵢ/C of the empirical risk: 1/n unless examples are weighted.
 #[derive(Debug, Clone)]
 pub(crate) enum Shares {
-    /// The same share for so many examples.
+    /// The same share for this number of examples.
     Same {
         share: f64,
         examples: usize,

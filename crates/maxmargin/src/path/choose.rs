@@ -9,8 +9,8 @@
 //! After so few passes, averages predict about as well as the optimum, where iterates do not, and nobody needs
 //! a certificate of weights that are thrown away. Training every λ to a small gap took up to fifteen times the
 //! oracle calls of the training that follows, and did not choose better (`benchmarks/results`). Work is counted
-//! in passes, and not by the clock, so that runs repeat; only a time limit looks at it, of which the search may use a
-//! part ([`SHARE`]).
+//! in passes and not in seconds, so that runs repeat. Only a time limit depends on the clock; the search may use a part of
+//! it ([`SHARE`]).
 //!
 //! The folds of a λ, and the λ at both ends, are trained side by side. What is tried does not depend on the number
 //! of threads, because the same λ go together on one thread as on many. Errors are measured afterwards, one after
@@ -36,12 +36,12 @@ const FACTOR: f64 = 4.0;
 /// The most steps outwards in each direction.
 const MOST_STEPS: i32 = 4;
 
-/// The passes of each λ, over all folds together, and the least ones of a fold. A training to a gap of 1 % makes
+/// The passes of each λ over all folds together, and the fewest passes of a fold. A training to a gap of 1 % makes
 /// oracle calls for twenty to forty passes.
 const PASSES: usize = 10;
 const LEAST_PASSES: usize = 5;
 
-/// Few examples are visited so often that this many visits are made in each fold.
+/// A fold with few examples visits them more often, until it has made this many visits.
 const LEAST_VISITS: usize = 500;
 
 /// The most λ that are tried.
@@ -131,7 +131,7 @@ pub struct LambdaChoice {
 /// some of the examples. Of the settings, the search uses the seed and the number of threads, and the parts of
 /// the block-coordinate loop if that is the solver. Otherwise it uses `auto`, which the clock can steer where
 /// oracle calls are expensive. Folds, and the λ at both ends, are trained side by side on as many threads as the
-/// settings say; the choice does not depend on their number. `watch` is told of every λ. An interrupt ends the search
+/// settings say; the choice does not depend on their number. `watch` sees every λ. An interrupt ends the search
 /// with the best λ so far, and so does the end of half of `max_seconds`.
 ///
 /// ```
@@ -204,7 +204,7 @@ struct Search<'s, 'f, W> {
     interrupt: &'s Interrupt,
     watch: W,
     tried: Vec<Trial>,
-    /// Of each fold, the dual points that were reached, by their steps.
+    /// The dual points that each fold has reached, by their steps.
     points: Vec<Vec<(f64, DualPoint)>>,
     calls: u64,
 }

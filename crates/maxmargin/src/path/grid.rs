@@ -94,7 +94,7 @@ pub fn lambda_grid_with(
         }
         last = Some(finished.solution);
     }
-    // Only as many solutions are in memory as threads have found.
+    // Chunk by chunk, so that memory holds only as many solutions as there are threads.
     for lambdas in rest.chunks(trainings.side_by_side()) {
         for finished in trainings.at_all(lambdas, settings.epsilon) {
             let finished = finished?;

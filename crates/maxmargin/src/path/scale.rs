@@ -9,8 +9,8 @@
 //! r is measured at the corners that oracles find at w = 0, where only the loss speaks. An output of many
 //! parts is wrong in all of them there, and what counts is the length of *one* changed part: the squared
 //! lengths of the parts are added up, and the products between different parts left out. (With these, a
-//! hundred nodes that are all wrong in the same way would seem a hundred times as long.) A problem that does
-//! not tell its parts is taken as one part, its features.
+//! hundred nodes that are all wrong in the same way would seem a hundred times as long.) The features of a problem
+//! without parts count as one part.
 
 use crate::certificate::check_problem;
 use crate::error::TrainError;
@@ -37,7 +37,7 @@ pub struct LambdaScale {
     pub lambda: f64,
     /// The mean squared length of a changed part, per unit of loss.
     pub length: f64,
-    /// The share of that length which is left when features are centred, if λ takes that into account; else 1.
+    /// The share of that length that is left when features are centred, or 1 if λ does not take this into account.
     pub spread: f64,
     /// The number of examples that were looked at.
     pub examples: usize,

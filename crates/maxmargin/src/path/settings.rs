@@ -1,7 +1,6 @@
 //! The settings of a path and of a grid.
 
 use crate::settings::Average;
-use crate::settings::Order;
 use crate::settings::{Settings, SettingsError};
 use crate::util::names::named_enum;
 
@@ -125,7 +124,7 @@ impl PathSettings {
             let second = format!("solver {}", training.solver);
             return refuse(second, "every step of it knows the exact gap already");
         }
-        if !matches!(training.order, Order::Gap | Order::MaxGap | Order::Lazy) {
+        if !training.order.keeps_gaps() {
             let why = "it stops on the block gaps that the orders gap, max-gap and lazy keep";
             return refuse(format!("order {}", training.order), why);
         }

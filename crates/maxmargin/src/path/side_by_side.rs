@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `work` makes of 0, 1, …, `count` − 1, in this order, on at most `threads` threads. `work` is told how many
-/// threads it may use itself: those that have no work of their own are shared out.
+/// The results of `work` for 0, 1, …, `count` − 1, in this order, on at most `threads` threads. The second argument of
+/// `work` is the number of threads that it may use itself, since threads without work of their own are shared out.
 pub(super) fn side_by_side<T: Send + Sync>(
     count: usize,
     threads: usize,

@@ -114,7 +114,7 @@ impl<W, Y> Abilities<'_, W, Y> {
     }
 }
 
-/// Abilities that only the feature `unstable` lets a problem have, because only what it shows uses them.
+/// Abilities that need the feature `unstable`, because only unstable items use them.
 #[cfg(feature = "unstable")]
 impl<'a, W, Y> Abilities<'a, W, Y> {
     pub(crate) fn own_length(&self) -> Option<&'a dyn OwnLength> {

@@ -85,7 +85,7 @@ impl ProductSettings {
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return range("tolerance", self.tolerance, "a finite number, at least 0");
         }
-        if matches!(self.order, Order::Curvature | Order::GapCurvature) {
+        if self.order.follows_curvature() {
             return Err(ProductError::Order { order: self.order });
         }
         for (name, value) in [("max_passes", self.max_passes), ("gap_every", self.gap_every)] {

@@ -1,4 +1,4 @@
-//! What observers are told after a pass, and the end of a run.
+//! Reports to observers after each pass, and the end of a run.
 
 use super::{Check, Finished, Known, Run, Solution};
 use crate::certificate::{Certificate, first_misfit};

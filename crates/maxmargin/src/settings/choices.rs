@@ -39,6 +39,26 @@ named_enum! {
     }
 }
 
+impl Order {
+    /// Whether the order keeps the gap of every block, which heuristic paths stop on.
+    pub(crate) const fn keeps_gaps(self) -> bool {
+        match self {
+            Self::Lazy | Self::Gap | Self::MaxGap => true,
+            Self::Uniform | Self::Permutation | Self::Cyclic => false,
+            Self::Curvature | Self::GapCurvature => false,
+        }
+    }
+
+    /// Whether the order asks for curvatures, which [products of polytopes](crate::product) do not tell.
+    pub(crate) const fn follows_curvature(self) -> bool {
+        match self {
+            Self::Curvature | Self::GapCurvature => true,
+            Self::Uniform | Self::Permutation | Self::Cyclic => false,
+            Self::Lazy | Self::Gap | Self::MaxGap => false,
+        }
+    }
+}
+
 named_enum! {
     /// The direction of a step. With all but `fw`, every block remembers the corners that carry its mass.
     ///

@@ -58,8 +58,8 @@ pub struct Settings {
     /// Stop after this many oracle calls, those of gap passes included. A batch that has begun is finished.
     /// Default: no limit.
     pub max_oracle_calls: Option<u64>,
-    /// Stop after this many seconds. The last exact pass is planned for: training ends so much earlier that
-    /// the certificate should be there in time. Default: no limit.
+    /// Stop after this many seconds. Training reserves time for the last exact pass, so that the certificate
+    /// should be ready in time. Default: no limit.
     pub max_seconds: Option<f64>,
     /// Stop when the validation error has not improved in this many exact gap passes in a row. The result
     /// is the model with the least error, even if something else ends the run. Needs a
@@ -238,8 +238,8 @@ impl Settings {
         larger_tolerance(self.tolerance, self.relative_tolerance, dual)
     }
 
-    /// Takes time that was spent already off the time limit, if there is one. A tiny limit is left at least, at which
-    /// a run ends at once.
+    /// Subtracts time that was already spent from the time limit, if there is one. At least a tiny limit is left, at
+    /// which a run ends at once.
     ///
     /// ```
     /// use maxmargin::Settings;
@@ -322,7 +322,7 @@ impl SettingsRecord {
     }
 }
 
-/// Settings that passed [`Settings::check`], by name; they can be read, and not changed.
+/// Settings that passed [`Settings::check`], by name; they can be read but not changed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CheckedSettings(SettingsRecord);
 
@@ -334,7 +334,7 @@ impl Deref for CheckedSettings {
 }
 
 impl CheckedSettings {
-    /// Asks for another gap, of which 0 is none.
+    /// Sets another tolerance. With 0, the gap never ends the run.
     pub(crate) fn set_tolerance(&mut self, tolerance: f64) {
         self.0.tolerance = tolerance;
     }

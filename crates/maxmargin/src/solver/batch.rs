@@ -114,7 +114,7 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
                     return Ok(PassEnd::Limit { status, visits: 0 });
                 }
             }
-            // A round that is cut short is undone, so that a resumed run does all of it.
+            // Undo a round that was cut short, so that a resumed run does all of it.
             let before = M::CAN_BE_CUT.then(|| (run.snapshot(), self.method.clone()));
             let done = self.method.round(run, &self.answers, &proof)?;
             if let (false, Some((snapshot, method))) = (done, before) {

@@ -65,6 +65,15 @@ pub(crate) const KINDS: [&str; 14] = [
 /// Kinds that data are drawn of; the others are [made of](Data::remade) these.
 const DRAWN: usize = 12;
 
+/// What a kind of data can do beside training.
+#[derive(Debug, Clone, Copy, Default)]
+struct Abilities {
+    enumerable: bool,
+    inputs: bool,
+    takes_bounds: bool,
+    own_bounds: bool,
+}
+
 /// A soft problem of factor graphs.
 #[derive(Debug, Clone)]
 pub(crate) struct SoftCase {
@@ -125,7 +134,8 @@ pub(crate) fn draw_data(rng: &mut Rng, lambda: f64) -> Data {
             }
             "segment" => Data::Segments(draw(any_segments(3), rng)),
             "plain" => Data::Plain(draw(any_polytope(), rng)),
-            _ => Data::Careless(draw(any_polytope(), rng)),
+            "careless" => Data::Careless(draw(any_polytope(), rng)),
+            other => panic!("no data are drawn for {other}"),
         };
         if data.fits() {
             return data;
@@ -241,33 +251,42 @@ impl Data {
         }
     }
 
-    pub(crate) fn is_enumerable(&self) -> bool {
-        matches!(
-            self,
-            Self::Chain(_)
-                | Self::Binary(_)
-                | Self::Multiclass(_)
-                | Self::Labels(_)
-                | Self::Graphs(_)
-        )
+    /// What the kind can do. A new kind says here which tests it takes part in.
+    fn abilities(&self) -> Abilities {
+        let none = Abilities::default();
+        match self {
+            Self::Chain(_) | Self::Labels(_) => {
+                Abilities { enumerable: true, inputs: true, takes_bounds: true, ..none }
+            }
+            Self::Binary(_) => Abilities { enumerable: true, ..none },
+            Self::Multiclass(_) => Abilities { enumerable: true, inputs: true, ..none },
+            Self::Graphs(_) => Abilities { enumerable: true, takes_bounds: true, ..none },
+            Self::Potts(case) => {
+                Abilities { takes_bounds: true, own_bounds: case.shape.attractive, ..none }
+            }
+            Self::Tree(_) => Abilities { takes_bounds: true, own_bounds: true, ..none },
+            Self::Matching(_) | Self::Segments(_) => Abilities { takes_bounds: true, ..none },
+            Self::Soft(_)
+            | Self::Plain(_)
+            | Self::Careless(_)
+            | Self::Spoiled(..)
+            | Self::Joint(_) => none,
+        }
     }
 
+    /// Whether the model implements `Enumerable`.
+    pub(crate) fn is_enumerable(&self) -> bool {
+        self.abilities().enumerable
+    }
+
+    /// Whether the model implements `NodeInputs`, so that it can have a kernel.
     pub(crate) fn has_inputs(&self) -> bool {
-        matches!(self, Self::Chain(_) | Self::Multiclass(_) | Self::Labels(_))
+        self.abilities().inputs
     }
 
     /// Whether the model takes bounds itself.
     pub(crate) fn takes_bounds(&self) -> bool {
-        matches!(
-            self,
-            Self::Chain(_)
-                | Self::Labels(_)
-                | Self::Graphs(_)
-                | Self::Potts(_)
-                | Self::Tree(_)
-                | Self::Matching(_)
-                | Self::Segments(_)
-        )
+        self.abilities().takes_bounds
     }
 
     /// Whether the required methods tell all that training needs to know.
@@ -278,11 +297,7 @@ impl Data {
 
     /// Whether the model has bounds of its own, which the wrapper would replace.
     pub(crate) fn needs_own_bounds(&self) -> bool {
-        match self {
-            Self::Potts(case) => case.shape.attractive,
-            Self::Tree(_) => true,
-            _ => false,
-        }
+        self.abilities().own_bounds
     }
 
     /// The same with another loss.

@@ -59,7 +59,8 @@ pub(super) fn draw_task(draw: &mut Draw<'_>, kind: &str) -> Task {
         "factor graph" => factor_graph(draw),
         "graph" => graph(draw),
         "matching" => matching(draw),
-        _ => tree(draw),
+        "tree" => tree(draw),
+        other => panic!("no task is drawn for {other}"),
     }
 }
 

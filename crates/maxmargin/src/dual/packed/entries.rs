@@ -10,7 +10,7 @@
 //!
 //! (The halves belong to pairs of labels, as in the edges of chains.)
 
-/// So many values are remembered.
+/// The number of values that are remembered.
 const VALUES: usize = 15;
 
 /// The code of a value that is new.
@@ -24,7 +24,7 @@ const BYTE: u8 = 0;
 const HALVES: u8 = 1;
 const BYTES: u8 = 2;
 
-/// Entries take so many bytes or fewer, if most values occur again and again.
+/// Most entries take at most this many bytes if most values occur again and again.
 pub(super) const BYTES_PER_ENTRY: usize = 3;
 
 /// The values that entries refer to: those that were new last. The first is 1, which most truths consist of.

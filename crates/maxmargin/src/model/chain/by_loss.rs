@@ -9,7 +9,7 @@ use super::problem::Chain;
 use super::problem::ChainWorkspace;
 use crate::model::loss_levels::in_units;
 
-/// A sequence that needs more additions than this is left to other searches: Viterbi would take a hundredth.
+/// Other searches take over a sequence that needs more additions than this. (Plain Viterbi needs about a hundredth.)
 const MOST_WORK: usize = 1 << 20;
 
 /// Scratch memory.

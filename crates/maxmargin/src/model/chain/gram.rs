@@ -88,7 +88,7 @@ struct NodeEntry {
 /// for each of its entries. That needs no list of nodes and edges, which would take more memory.
 const WEIGHTS_PER_ENTRY: usize = 4;
 
-/// Adds up the squares of the weights that it is told of, and sets these to zero.
+/// Adds up the squares of given weights, and sets these to zero.
 pub(super) struct TakenSquares<'a> {
     pub(super) weights: &'a mut [f64],
     pub(super) total: f64,

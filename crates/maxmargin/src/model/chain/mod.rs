@@ -7,7 +7,7 @@
 //!              + w_first[y₁] + w_last[y_T])
 //! ```
 //!
-//! where κ, the [`transition_scale`](ChainShape::transition_scale), is 1 unless told otherwise.
+//! where κ, the [`transition_scale`](ChainShape::transition_scale), is 1 by default.
 //!
 //! Its parts are the nodes (t, yₜ) and the edges (t, yₜ, yₜ₊₁). A block of the dual is kept as the
 //! marginals of these parts, most of which are zero. Since a chain is a tree, node and edge marginals

@@ -19,7 +19,7 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Targe
 /// The memory for the scores of more tokens than this is given back after an oracle call.
 const MOST_SAVED: usize = 1 << 17;
 
-/// Sequences of more tokens than this are taken piece by piece, with so many tokens in each.
+/// Sequences of more tokens than this are taken piece by piece. A piece has this many tokens.
 const LONG: usize = 1 << 16;
 const PIECE: usize = 1 << 14;
 

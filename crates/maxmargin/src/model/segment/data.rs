@@ -4,7 +4,7 @@ use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use std::ops::Range;
 
-/// A segment: so many tokens, with one label.
+/// A segment: a number of tokens with one label.
 ///
 /// ```
 /// use maxmargin::model::segment::Segment;
@@ -90,8 +90,8 @@ impl Segmentations {
         Ok(self.tokens.push(attributes)?)
     }
 
-    /// Gives the `length` tokens from token `start` of the open sequence on attributes as a segment, which
-    /// count if the output has that segment.
+    /// Adds attributes of the segment of `length` tokens that begins at token `start` of the open sequence.
+    /// They count if the output has that segment.
     ///
     /// # Errors
     /// If a value is NaN or infinite, if the tokens were not added before, or if they have attributes

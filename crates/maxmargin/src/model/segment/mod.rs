@@ -14,9 +14,8 @@
 //! ```
 //!
 //! The best output is found by dynamic programming over the places where segments end, in the time
-//! O(T · labels · (longest + labels)). The loss is the share of tokens whose label is wrong, or which are
-//! the first of a segment where they should not be or the other way round; it is 0 for the true segments
-//! alone. A block of the dual is the share of each segment and of each pair of neighbouring labels at each
+//! O(T · labels · (longest + labels)). The loss is the share of tokens that have a wrong
+//! label, or that wrongly begin or wrongly continue a segment; it is 0 for the true segments alone. A block of the dual is the share of each segment and of each pair of neighbouring labels at each
 //! place: a flow through the sequence.
 //!
 //! [`Segmentations`] hold the data, [`SegmentShape`] says how many labels and attributes there are and how

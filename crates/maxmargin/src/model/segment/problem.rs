@@ -14,8 +14,8 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 
 /// Sequences that are cut into segments as training data.
 ///
-/// The loss is the share of tokens that are wrong: that have a wrong label, or that are the first of a
-/// segment where they should not be, or the other way round. It is their number if it is not normalised.
+/// The loss is the share of tokens that have a wrong label, or that wrongly begin or wrongly continue a
+/// segment. It is their number if it is not normalised.
 /// Tokens can count by their true label ([`with_label_weights`](Self::with_label_weights)).
 ///
 /// ```

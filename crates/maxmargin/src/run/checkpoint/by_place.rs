@@ -1,5 +1,4 @@
-//! Numbers with every field in its place: the bytes of a checkpoint have no names, so that no field may be
-//! left out.
+//! Serializes numbers with all their fields. The bytes of a checkpoint have no names, so no field may be left out.
 
 use crate::certificate::Certificate;
 use crate::dual::Drift;

@@ -190,9 +190,9 @@ mod tests {
     };
     use xxhash_rust::xxh3::xxh3_64;
 
-    /// If this fails, what a checkpoint holds has changed: make `LAYOUT` one more, so that older
-    /// ones are refused, and pin the new sum. The state of a run that has not begun has no rounding
-    /// in it, so that nothing else can make the sum another.
+    /// If this fails, what a checkpoint holds has changed: add one to `LAYOUT`, so that older
+    /// ones are refused, and pin the new sum. The state of a run that has not begun contains no rounding,
+    /// so nothing else can change the sum.
     #[test]
     fn the_layout_is_pinned() {
         let all = BlockCoordinate {

@@ -11,7 +11,7 @@ use crate::util::rounding::ROUNDING;
 const SIGNED_EXAMPLES: usize = 16;
 const SIGNED_OUTPUTS: usize = 64;
 
-/// With so much work for one output, or more, fewer outputs are signed.
+/// If one output takes at least this much work, fewer outputs are signed.
 const MUCH_WORK: u64 = 1 << 32;
 const LEAST_OUTPUTS: usize = 4;
 

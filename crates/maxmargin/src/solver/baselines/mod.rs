@@ -5,8 +5,8 @@
 //! subgradient method's w is Aα too (`means`). Its averages, AdaGrad and the perceptron have weights of
 //! their own, and α is only their bound.
 //!
-//! `sweep` is what those share that learn from one example at a time; `n_slack` and `one_slack` are rounds
-//! of `solver::batch`.
+//! The methods that learn from one example at a time share `sweep`; `n_slack` and `one_slack` are rounds of
+//! `solver::batch`.
 
 mod adagrad;
 mod corner_store;

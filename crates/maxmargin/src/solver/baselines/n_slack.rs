@@ -2,7 +2,7 @@
 //!
 //! A plane of example i is a corner of its block. The dual of the QP over all planes found so far is the
 //! dual of the problem with all mass on these corners. So the working set is what blocks remember, and
-//! [exhausting](Exhaustion) that solves its QP from where it stood.
+//! [exhausting](Exhaustion) it solves the QP from its last solution.
 
 use crate::certificate::{Answer, Certificate};
 use crate::error::TrainError;

@@ -26,7 +26,7 @@ impl SimplexQp {
         Self { lambda, masses, linear, products, values }
     }
 
-    /// Whether it has so many variables, whose masses make a point of the simplex.
+    /// Whether it has `count` variables, and their masses are a point of the simplex.
     pub(super) fn fits(&self, count: usize) -> bool {
         let sum: f64 = self.masses.iter().sum();
         [self.masses.len(), self.linear.len(), self.products.len()] == [count; 3]

@@ -30,7 +30,7 @@ use crate::solver::block_coordinate::visit_remembering::{Learned, learn};
 const MOST_FEATURES: usize = 1 << 10;
 const MOST_FEATURES_OF_ALL: usize = 8 << 20;
 
-/// So many additions, which take some 20 µs, are worth a thread of their own.
+/// This many additions, which take about 20 µs, are enough work for another thread.
 pub(super) const WORTHWHILE_WORK: usize = 1 << 15;
 
 /// Whether atoms keep their features.
@@ -170,7 +170,7 @@ impl ActiveSets {
         state.shares.of(i) * (atoms.values[atoms.best()] - atoms.own_value())
     }
 
-    /// How many blocks take so long to look at that it pays to hand them to a thread.
+    /// The number of blocks that are enough work for another thread.
     fn worthwhile_piece(&self) -> usize {
         let atoms: usize = self.atoms.iter().map(Atoms::len).sum();
         let of_all = match self.atoms.first().filter(|atoms| atoms.has_features()) {

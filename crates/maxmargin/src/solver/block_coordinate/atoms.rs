@@ -50,7 +50,7 @@ pub(crate) struct Atoms {
 /// else. With less, the rest would be made of rounding errors and not be a point of the block.
 const LEAST_REST: f64 = 1e-3;
 
-/// The value of an idle atom that is not looked at for the time being: it is finite, and below all others.
+/// The value of an idle atom that is left out for now. It is finite, and below all others.
 const OUT_OF_THE_RUNNING: f64 = f64::MIN;
 
 /// The masses of atoms in a checkpoint sum to 1 up to this much rounding.

@@ -24,8 +24,8 @@ const DEAR_SHARE: f64 = 0.5;
 /// Calls that take longer than this are worth any work on remembered corners that can save one.
 const VERY_DEAR_CALL: f64 = 100e-6;
 
-/// So many corners without mass are remembered where calls are cheap. (The ten that are the default elsewhere save no calls,
-/// and visits take a fifth longer to look at them; see `benchmarks/results/2026-11-19-defaults.md`.)
+/// The number of corners without mass that a block remembers where calls are cheap. (Ten, the default elsewhere, save no
+/// calls, and visits take a fifth longer to look at them; see `benchmarks/results/2026-11-19-defaults.md`.)
 const FEW_IDLE: usize = 2;
 
 /// Shorter calls are not worth sharing out: a batch of sixteen would be done before the threads are awake.

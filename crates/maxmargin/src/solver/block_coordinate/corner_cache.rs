@@ -152,7 +152,7 @@ impl Cache {
 
     /// Updates the statistics for a block whose memory has changed.
     pub(crate) fn note_size(&mut self, before: Size, now: Size) {
-        // The size before may come from a checkpoint, which need not tell the truth.
+        // The size before may come from a checkpoint, which may have been changed.
         let changed =
             |all: u64, now: u64, before: u64| all.saturating_add(now).saturating_sub(before);
         self.stats.corners = changed(self.stats.corners, now.corners, before.corners);

@@ -1,7 +1,7 @@
 //! How many threads work on a batch.
 //!
 //! Threads that share w pass it to and fro between their caches. Where calls are short and caches are far apart,
-//! that can take longer than the threads save. So trials by the clock choose the number of threads. The choice changes
+//! that can take longer than the threads save. So timed trials choose the number of threads. The choice changes
 //! how long a batch takes and never its outcome, which is the same on any number of threads.
 
 /// A number of threads is judged by at least this many seconds of work, and this many visits.
@@ -78,7 +78,7 @@ impl Crew {
         }
     }
 
-    /// Puts half or twice as many threads on trial: the one whose turn it is, or the one that is possible.
+    /// Puts half or twice as many threads on trial, in turn if both are possible.
     fn begin_trial(&mut self, usual: f64) {
         let less = (self.threads / 2).max(1);
         let more = (2 * self.threads).min(self.most);

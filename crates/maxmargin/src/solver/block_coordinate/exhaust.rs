@@ -5,8 +5,8 @@
 //! them go on until little is left to gain there, with a joint step (`joint_cg.rs`) whenever a sweep leaves most
 //! of the gap. Only then do oracles look for new corners.
 //!
-//! What is left is measured at one w. The sum of what blocks have to gain when they are visited in turn can be
-//! far too small: the first of many similar blocks takes what the others would have gained.
+//! The gap that is left is measured at a single w. A sum of the gaps that blocks have when they are visited in turn
+//! can be far too small: the first of many similar blocks takes what the others would have gained.
 
 use super::active_set::{ActiveSets, RememberedCorners, Visited};
 use super::average::Averager;

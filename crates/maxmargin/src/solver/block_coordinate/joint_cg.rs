@@ -40,19 +40,19 @@ const GAP_LEFT_BY_FAST_SWEEPS: f64 = 0.8;
 /// A step that goes at least this share of its way has found a good direction.
 const LONG_STEP: f64 = 0.9;
 
-/// Room is made for so many corners of a block before they are listed.
+/// The number of corners of a block for which room is made before they are listed.
 const MOST_LISTED: usize = 64;
 
-/// About so many corners move together, of many more blocks than that: they take 36 bytes each, and 16 for each block.
-/// (In eight groups, runs to a gap of 1 % took the same time; those to 0.01 % up to half as long again, if most blocks
+/// With many more blocks than this, about this many corners move together: a corner takes 36 bytes, and a block 16.
+/// (In eight groups, runs to a gap of 1 % took the same time. Runs to 0.01 % took up to half as long again if most blocks
 /// kept several corners.)
 const MOST_TOGETHER: usize = 1 << 18;
 
-/// The memory for more corners than this is given back after a step: there are 40 bytes for each.
+/// After a step with more corners than this, their memory is given back, 40 bytes for each.
 const MOST_KEPT: usize = 1 << 18;
 
-/// The scores of so many blocks are computed before the first of them is used: a processor waits for what it has just
-/// written. (One block at a time took a tenth longer on rows of ten classes.)
+/// The scores of this many blocks are computed before the first of them is used, because a processor waits for data that
+/// it has just written. (One block at a time took a tenth longer on rows of ten classes.)
 const GATHERED_AT_ONCE: usize = 256;
 
 /// Makes steps, and keeps their scratch memory. Only the number of rounds and the last gap matter to the
@@ -139,8 +139,8 @@ impl JointCg {
         }
     }
 
-    /// The number of groups of blocks. Group g has every block whose number leaves g when it is divided by that: neighbours
-    /// may be alike.
+    /// The number of groups of blocks. Neighbouring blocks may be alike, so they go to different groups: group g has the
+    /// blocks whose number is g modulo the number of groups.
     fn groups<C: Corners>(
         &mut self,
         Arena { corners: all, state, workers, .. }: &mut Arena<'_, '_, C>,

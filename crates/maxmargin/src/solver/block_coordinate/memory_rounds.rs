@@ -28,8 +28,8 @@ pub(super) struct MemoryRounds {
     exhaustion: Exhaustion,
     /// The round of the present pass.
     round: usize,
-    /// Whether visits move mass between all corners of a block, with line searches. What is done here goes with
-    /// such visits, and is no part of the other methods.
+    /// Whether visits move mass between all corners of a block, with line searches. Only runs with
+    /// such visits do the work of this module.
     is_corrective: bool,
     /// Steps of all blocks together after each pass, if lengths and inner products of weights are what they seem.
     extrapolation: Option<Extrapolation>,

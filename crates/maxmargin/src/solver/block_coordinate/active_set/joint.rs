@@ -8,8 +8,8 @@ use crate::solver::block_coordinate::atoms::Ruler;
 use crate::solver::block_coordinate::average::Averager;
 use crate::solver::block_coordinate::joint_cg::{Corners, LEAST_MASS};
 
-/// About how many additions the score of a corner takes that does not keep its features: it differs from the truth in a few
-/// parts, each with some features far apart in memory.
+/// About how many additions it takes to score a corner whose features are not kept. The corner differs from the truth in a
+/// few parts, each with some features far apart in memory.
 pub(super) const COST_OF_PARTS: usize = 256;
 
 /// What blocks remember, as corners of a joint step.

@@ -38,8 +38,8 @@ impl History {
             && self.values.iter().all(is_finite)
     }
 
-    /// How far to go on in the direction from each earlier time to the present, at which all blocks together have this
-    /// loss, such that the dual would become largest if masses could be negative. Weights at their bounds count as fixed.
+    /// How far to go on in the direction from each earlier time to the present. These steps would maximise the dual if
+    /// masses could be negative and weights at their bounds were fixed. `loss` is the present loss of all blocks together.
     pub(super) fn best_shares(&mut self, state: &DualState<'_>, loss: f64) -> Each {
         let (w, v) = (&state.w, state.sum());
         self.include_present(v);

@@ -10,10 +10,10 @@ use std::ops::Range;
 /// The most pieces. More of them do not help.
 const MOST_PIECES: usize = 64;
 
-/// The change of w is summed up in at most so many parts, each of which takes as much memory as w.
+/// The change of w is summed up in at most this many parts. Each part takes as much memory as w.
 const MOST_SUMS: usize = 16;
 
-/// More than one part has to have at least this many times as much to add as w has weights.
+/// If there are several parts, each has to make at least this many additions for every weight of w.
 const WORK_OF_SUM: usize = 8;
 
 /// Blocks of the face that follow each other, and their corners.
@@ -24,7 +24,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Its blocks in groups of at most so many, with the place of the first corner of each group.
+    /// Its blocks in groups of at most `most`, with the place of the first corner of each group.
     pub(super) fn groups<'a>(
         &self,
         blocks: &'a [FaceBlock],
@@ -67,7 +67,7 @@ pub(super) fn cut(blocks: &[FaceBlock], cost: usize) -> Vec<Piece> {
     pieces
 }
 
-/// In how many parts the change of `d` weights is summed up, of so many pieces with so many corners.
+/// The number of parts in which the change of `d` weights is summed up.
 pub(super) fn sums(pieces: usize, corners: usize, cost: usize, d: usize) -> usize {
     let that_pay = corners.saturating_mul(cost) / (WORK_OF_SUM * d.max(1));
     pieces.min(that_pay).clamp(1, MOST_SUMS)

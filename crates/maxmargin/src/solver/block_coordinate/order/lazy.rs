@@ -19,7 +19,7 @@ pub(crate) struct LazyPicker {
 /// Resting blocks wake when the known gaps have fallen to this share of what they were.
 const WAKE_SHARE: f64 = 0.1;
 
-/// The list of so many blocks is made anew for every sweep.
+/// With at least this many blocks, the list of a sweep gives its memory back when the sweep ends.
 const MANY_IN_A_SWEEP: usize = 1 << 18;
 
 impl LazyPicker {
@@ -35,7 +35,7 @@ impl LazyPicker {
         }
         let next = self.sweep.pop();
         if self.sweep.is_empty() && self.gaps.len() >= MANY_IN_A_SWEEP {
-            // Exact passes, which come between sweeps, have this memory then.
+            // Exact passes come between sweeps, and can use this memory then.
             self.sweep = Vec::new();
         }
         next.map(|i| i as usize)

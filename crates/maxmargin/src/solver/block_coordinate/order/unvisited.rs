@@ -39,7 +39,7 @@ impl Unvisited {
         self.blocks.push(i as u32);
     }
 
-    /// Leaves none, because all are known from elsewhere.
+    /// Forgets all blocks, because they are known from elsewhere.
     pub(super) fn clear(&mut self) {
         self.blocks.clear();
         self.is_shuffled = true;
