@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 7, gap_every: 3, ..bcfw() };
@@ -69,12 +69,31 @@ fn every_method() -> Vec<Settings> {
     all
 }
 
+/// A problem whose first example takes long. Work on all examples is then handed out, however short the rest of it.
+struct SlowToBegin<'a, P>(&'a P);
+
+impl<P: Problem> Problem for SlowToBegin<'_, P> {
+    type Output = P::Output;
+    type Workspace = P::Workspace;
+
+    forward_problem!(self.0, workspace, except[oracle]);
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
+        let begin = Instant::now();
+        while i == 0 && begin.elapsed() < Duration::from_micros(20) {
+            std::hint::spin_loop();
+        }
+        self.0.oracle(i, w, workspace, y);
+    }
+}
+
 fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
     for settings in methods {
-        let run = |threads| train(problem, &Settings { threads, ..settings.clone() }).unwrap();
-        let one = run(1);
+        let with = |threads| Settings { threads, ..settings.clone() };
+        let one = train(problem, &with(1)).unwrap();
         for threads in [1, 2, 3, 0] {
-            assert_eq!(fingerprint(&one), fingerprint(&run(threads)), "{threads} threads");
+            let found = train(&SlowToBegin(problem), &with(threads)).unwrap();
+            assert_eq!(fingerprint(&one), fingerprint(&found), "{threads} threads");
         }
         let alone = audit_of(problem, &one);
         for threads in [2, 3] {

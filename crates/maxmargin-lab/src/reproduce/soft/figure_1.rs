@@ -76,22 +76,27 @@ fn objectives(lab: &Lab<'_>, set: &DataSet, findings: &mut Findings) -> Result<(
     table(findings, set.name, &runs);
     let on = format!("{}, λ = {LAMBDA}", set.name);
     let apart = |end: &(f64, f64, f64)| (end.2 - end.1).abs() / end.2;
-    let told: Vec<String> =
-        ends.iter().map(|end| format!("ρ = {}: {:.1} %", end.0, 100.0 * apart(end))).collect();
+    let told: Vec<String> = ends
+        .iter()
+        .map(|end| format!("ρ = {}: {:.1} %", format_number(end.0), 100.0 * apart(end)))
+        .collect();
     let tenth = Rho::number(0.1).value(labels);
     let small: Vec<&(f64, f64, f64)> = ends.iter().filter(|end| end.0 <= tenth).collect();
     findings.claim(
         "Figure 1",
         format!(
-            "For ρ ≤ 0.1 (here {tenth}) the soft objective and the constrained one are practically \
-             indistinguishable (here: within 1 %)"
+            "For ρ ≤ 0.1 (here {}) the soft objective and the constrained one are practically \
+             indistinguishable (here: within 1 %)",
+            format_number(tenth)
         ),
         on.as_str(),
         format!("apart at the end by {}", told.join(", ")),
         (!small.is_empty()).then(|| small.iter().all(|end| apart(end) < 0.01)),
     );
-    let told: Vec<String> =
-        ends.iter().map(|end| format!("ρ = {}: {}", end.0, format_number(end.2))).collect();
+    let told: Vec<String> = ends
+        .iter()
+        .map(|end| format!("ρ = {}: {}", format_number(end.0), format_number(end.2)))
+        .collect();
     let one = ends.iter().find(|end| end.0 == Rho::number(1.0).value(labels));
     let least = ends.iter().map(|end| end.2).fold(f64::INFINITY, f64::min);
     findings.claim(
