@@ -70,9 +70,9 @@ fn every_method() -> Vec<Settings> {
 }
 
 /// A problem whose first example takes long. Work on all examples is then handed out, however short the rest of it.
-struct SlowToBegin<'a, P>(&'a P);
+struct SlowToBegin<P>(P);
 
-impl<P: Problem> Problem for SlowToBegin<'_, P> {
+impl<P: Problem> Problem for SlowToBegin<P> {
     type Output = P::Output;
     type Workspace = P::Workspace;
 
@@ -87,12 +87,14 @@ impl<P: Problem> Problem for SlowToBegin<'_, P> {
     }
 }
 
-fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
+fn check_threads<P: Problem>(problem: P, methods: Vec<Settings>) {
+    let slow = SlowToBegin(problem);
+    let problem = &slow.0;
     for settings in methods {
         let with = |threads| Settings { threads, ..settings.clone() };
         let one = train(problem, &with(1)).unwrap();
         for threads in [1, 2, 3, 0] {
-            let found = train(&SlowToBegin(problem), &with(threads)).unwrap();
+            let found = train(&slow, &with(threads)).unwrap();
             assert_eq!(fingerprint(&one), fingerprint(&found), "{threads} threads");
         }
         let alone = audit_of(problem, &one);
@@ -108,13 +110,13 @@ fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
 /// Enough examples for three threads to have work.
 #[test]
 fn threads_do_not_change_runs() {
-    check_threads(&random_chain(150, 4, 2), every_method());
-    check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
-    check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
+    check_threads(random_chain(150, 4, 2), every_method());
+    check_threads(ViaPsi(random_chain(100, 3, 3)), every_method());
+    check_threads(tokens(&random_chain(60, 4, 4)), every_method());
     let solver = Solver::ExponentiatedGradient;
     let gradient =
         Settings { method: solver.into(), tolerance: 0.0, max_passes: 7, ..Settings::default() };
-    check_threads(&random_chain(150, 4, 2), vec![gradient]);
+    check_threads(random_chain(150, 4, 2), vec![gradient]);
 }
 
 /// So many examples that joint steps are shared out.
@@ -135,11 +137,11 @@ fn threads_do_not_change_joint_steps() {
         SettingsRecord { solver: Solver::NSlack, ..base.record() },
     ];
     let methods = methods.map(|record| record.settings().unwrap());
-    check_threads(&random_chain(600, 4, 2), methods.to_vec());
-    check_threads(&ViaPsi(random_chain(300, 4, 3)), methods.to_vec());
+    check_threads(random_chain(600, 4, 2), methods.to_vec());
+    check_threads(ViaPsi(random_chain(300, 4, 3)), methods.to_vec());
     let (order, direction) = (Order::Lazy, Direction::Corrective);
     let simplices = SettingsRecord { order, direction, ..base.record() }.settings().unwrap();
-    check_threads(&tokens(&random_chain(1500, 4, 4)), vec![simplices]);
+    check_threads(tokens(&random_chain(1500, 4, 4)), vec![simplices]);
 }
 
 /// A problem that answers what was announced beforehand, and counts the calls that were not announced.
@@ -233,8 +235,8 @@ fn rings(count: usize, seed: u64, inference: Inference) -> FactorGraph {
 #[test]
 fn threads_do_not_change_relaxations_and_heuristics() {
     let methods = || every_method().into_iter().step_by(4).collect();
-    check_threads(&rings(70, 2, Inference::Lp), methods());
-    check_threads(&rings(70, 3, Inference::MaxProduct), methods());
+    check_threads(rings(70, 2, Inference::Lp), methods());
+    check_threads(rings(70, 3, Inference::MaxProduct), methods());
 }
 
 /// Enough features that threads share sums over them as well.
@@ -244,7 +246,7 @@ fn threads_do_not_change_runs_with_many_features() {
     assert!(problem.dim() > 1 << 15);
     let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
     let batch = SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap();
-    check_threads(&problem, vec![base, batch]);
+    check_threads(problem, vec![base, batch]);
 }
 
 /// The results of exact and heuristic paths and of grids also depend only on the problem and the seed.
