@@ -47,6 +47,10 @@ const LEAST_VISITS: usize = 500;
 /// The most λ that are tried.
 const MOST_TRIED: usize = 9;
 
+/// The part of the objective that each λ is trained to, where so few passes get there. Rounds over remembered corners end
+/// there: those of soft constraints would go on for thousands of sweeps, with nothing to gain for a choice.
+const TOLERANCE: f64 = 1e-3;
+
 /// An end is clearly worse if its error is larger by this many standard errors.
 const CLEARLY: f64 = 1.0;
 
@@ -384,6 +388,7 @@ fn training(settings: &Settings) -> Settings {
         seed: settings.seed,
         threads: settings.threads,
         tolerance: 0.0,
+        relative_tolerance: TOLERANCE,
         method,
         ..Settings::default()
     }
