@@ -126,17 +126,18 @@ impl JointCg {
         !fast
     }
 
-    /// Moves all blocks with several corners at once, or in a few groups if these have very many corners.
-    pub(crate) fn step<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
+    /// Moves all blocks with several corners at once, or in a few groups if these have very many corners. Returns the
+    /// most rounds of conjugate gradients of a group.
+    pub(crate) fn step<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> usize {
         let groups = self.groups(place);
-        for group in 0..groups {
-            self.climb_and_go(place, (group, groups));
-        }
+        let climbs = (0..groups).map(|group| self.climb_and_go(place, (group, groups)));
+        let rounds = climbs.max().unwrap_or(0);
         // Much memory is given back, unless the next group needs it.
         if groups > 1 || self.parts.len() > MOST_KEPT {
-            let (rounds, last_gap) = (self.rounds, self.last_gap);
-            *self = Self { rounds, last_gap, ..Self::default() };
+            let (next, last_gap) = (self.rounds, self.last_gap);
+            *self = Self { rounds: next, last_gap, ..Self::default() };
         }
+        rounds
     }
 
     /// The number of groups of blocks. Neighbouring blocks may be alike, so they go to different groups: group g has the
@@ -159,10 +160,16 @@ impl JointCg {
         count.div_ceil(MOST_TOGETHER).max(1)
     }
 
-    fn climb_and_go<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>, group: (usize, usize)) {
+    /// Moves the blocks of a group. Returns the number of rounds of conjugate gradients.
+    fn climb_and_go<C: Corners>(
+        &mut self,
+        place: &mut Arena<'_, '_, C>,
+        group: (usize, usize),
+    ) -> usize {
         self.collect(place, group);
-        if self.climb(place) == 0 {
-            return;
+        let climbed = self.climb(place);
+        if climbed == 0 {
+            return 0;
         }
         self.aim_at_projection();
         let mut stride = self.measure(place);
@@ -187,6 +194,7 @@ impl JointCg {
             self.go(place, stride.gamma);
             place.state.dual += stride.gain;
         }
+        climbed
     }
 
     /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.

@@ -17,7 +17,7 @@ const ROUNDS: usize = 4;
 /// of the tolerance. (With 0.1, poses take 5 % fewer calls, and shortest paths up to half as much time again.)
 const ENOUGH_OF_GAP: f64 = 0.15;
 
-/// The most sweeps over remembered corners in a round. (Fifty are too few at small λ: they take up to four times
+/// The most sweeps over remembered corners in a round, joint steps included. (Fifty are too few at small λ: they take up to four times
 /// the oracle calls, and more time.)
 const MOST_SWEEPS: usize = 1000;
 
