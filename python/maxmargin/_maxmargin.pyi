@@ -342,7 +342,7 @@ def fit(
     rule: str = ...,
     measure: str | None = ...,
     standardise: str = ...,
-    fit_bias: bool = ...,
+    fit_constants: bool = ...,
     more: bool = ...,
     lambda_factor: float = ...,
 ) -> tuple[Model, dict[str, _Floats], _Curve | None]: ...

@@ -265,9 +265,9 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             return None
         if self.intercept_scaling != "auto":
             return number("intercept_scaling", self.intercept_scaling)
-        return data.bias_value() if data is not None and self._fits_bias() else 1.0
+        return data.bias_value() if data is not None and self._fits_constants() else 1.0
 
-    def _fits_bias(self) -> bool:
+    def _fits_constants(self) -> bool:
         """Whether the value of the constant attribute follows the length of others."""
         plain = self.bounds is None and getattr(self, "kernel", None) is None
         return plain and bool(self.fit_intercept) and self.intercept_scaling == "auto"
