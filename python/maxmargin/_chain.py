@@ -77,7 +77,9 @@ default="auto"
         have 1. ``coef_`` and ``weights_`` are what is added to scores, that value included.
     standardise : bool or "auto", default="auto"
         Whether attributes are divided by their typical size before training; ``weights_`` stay in the units of
-        ``X``. ``"auto"`` does so where a few attributes are so large that they hide others.
+        ``X``. ``"auto"`` does so where a few attributes are so large that they hide others, and where all tokens
+        have an attribute that lies far from 0, such as a year. Means of those far from 0 are subtracted before, if
+        there are biases.
     class_weight : dict or "balanced", optional
         The same under scikit-learn's name; ``"balanced"`` gives n/(k count) to a label that occurs ``count`` times
         among n tokens with k labels.

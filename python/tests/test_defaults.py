@@ -166,6 +166,32 @@ def test_tokens_are_standardised_and_weights_stay_in_their_units(tmp_path: Path)
         ChainSVM(standardise="often").fit(X, y)
 
 
+def test_tokens_far_from_zero_are_centred(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    years = [1900.0 + 100.0 * rng.random((5, 1)) for _ in range(30)]
+    y = [["new" if year >= 1950 else "old" for year in own[:, 0]] for own in years]
+    model = ChainSVM().fit(years, y)
+    assert model.score(years, y) > 0.97
+    assert model.verify(years, y) == []
+    plain = ChainSVM(standardise=False).fit(years, y)
+    assert plain.score(years, y) < model.score(years, y)
+    # Weights are in the units of the data: years in the middle have about the same score for both labels.
+    emission, bias = model.weights_["emission"][0], model.weights_["bias"]
+    edge = -(bias[1] - bias[0]) / (emission[1] - emission[0])
+    assert 1930.0 < edge < 1970.0
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.verify(years, y) == []
+    assert [own.tolist() for own in again.predict(years)] == [
+        own.tolist() for own in model.predict(years)
+    ]
+    held = ChainSVM(validation=0.2).fit(years, y)
+    assert held.validation_error_ < 0.1
+    # More data have other means.
+    grown = ChainSVM().partial_fit(years[:15], y[:15]).partial_fit(years[15:], y[15:])
+    assert grown.verify(years, y) == []
+
+
 def test_many_labels_have_fewer_pairs() -> None:
     for labels, pairs in ((15, 105), (16, 15), (101, 0)):
         rows = np.eye(labels)

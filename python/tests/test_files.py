@@ -150,13 +150,17 @@ def test_the_command_line_and_python_train_the_same_model(tmp_path):
 
 @needs_command
 @pytest.mark.parametrize("standardise", ["auto", "always", "never"])
-def test_the_command_line_and_python_standardise_alike(tmp_path, standardise):
+@pytest.mark.parametrize("number", ["money", "year"])
+def test_the_command_line_and_python_standardise_alike(tmp_path, standardise, number):
     data, model = tmp_path / "d.txt", tmp_path / "m.safetensors"
     rng = np.random.default_rng(3)
     lines = []
+    start, width = {"money": (0, 3000), "year": (1900, 100)}[number]
     for _ in range(30):
         labels = ["a", *rng.choice(["a", "b"], 3)]
-        lines += [f"{own}\tword={own}\tsame\tmoney:{3000 * rng.random()}" for own in labels]
+        numbers = start + width * rng.random(4)
+        pairs = zip(labels, numbers, strict=True)
+        lines += [f"{own}\tword={own}\tsame\t{number}:{value}" for own, value in pairs]
         lines.append("")
     data.write_text("\n".join(lines))
     run("train", data, "--standardise", standardise, "-o", model, "-q")
