@@ -52,14 +52,7 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
     }
     // A few lines may be wrong; the reader will name them.
     if typical.len() * 5 < cut.len() * 4 {
-        let first = cut.iter().zip(numbers).find(|(cells, _)| cells.len() != width);
-        let between = layout.between();
-        return first.map_or(Columns::Other, |(cells, number)| {
-            let found = count(cells.len());
-            Columns::Ragged(format!(
-                "line {number} has {found} {between}, expected {width}, the most frequent number"
-            ))
-        });
+        return ragged(layout, &cut, numbers, width);
     }
     if width == 1 {
         return Columns::Single;
@@ -86,6 +79,20 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
         std::cmp::Ordering::Equal if layout == Layout::Blanks => Columns::Labelled,
         _ => Columns::Reversed,
     }
+}
+
+/// Names the first line that does not have so many columns.
+fn ragged(layout: Layout, cut: &[Vec<&str>], numbers: &[u64], width: usize) -> Columns {
+    let lines = || cut.iter().map(Vec::len).zip(numbers);
+    let other = lines().find(|(columns, _)| *columns != width);
+    let usual = lines().find(|(columns, _)| *columns == width);
+    let (Some((columns, line)), Some((_, like))) = (other, usual) else { return Columns::Other };
+    let reason = match 2 * lines().filter(|(columns, _)| *columns == width).count() > cut.len() {
+        true => "as in most lines".to_owned(),
+        false => format!("as in line {like}"),
+    };
+    let (found, between) = (count(columns), layout.between());
+    Columns::Ragged(format!("line {line} has {found} {between}, expected {width}, {reason}"))
 }
 
 fn most_frequent_width(cut: &[Vec<&str>]) -> Option<usize> {
@@ -159,19 +166,19 @@ mod tests {
         for (text, why) in [
             (
                 "# c\n\nthe DT O\ncat NN\nis VBZ O\n\na DT O\nbig\nbird NN B-X\n",
-                "line 4 has 2 columns between blanks, expected 3, the most frequent number",
+                "line 4 has 2 columns between blanks, expected 3, as in most lines",
             ),
             (
                 "New York\tNNP\tB-LOC\nis\tVBZ\nbig\tJJ\tO\n",
-                "line 2 has 2 columns between tabs, expected 3, the most frequent number",
+                "line 2 has 2 columns between tabs, expected 3, as in most lines",
             ),
             (
                 "word pos label\nthe\na DT O\ncat NN O\n",
-                "line 2 has 1 column between blanks, expected 3, the most frequent number",
+                "line 2 has 1 column between blanks, expected 3, as in most lines",
             ),
             (
                 "It was a dark night\nand then\nnothing came of it\nat all\n",
-                "line 1 has 5 columns between blanks, expected 2, the most frequent number",
+                "line 1 has 5 columns between blanks, expected 2, as in line 2",
             ),
         ] {
             assert_eq!(look(text), Columns::Ragged(why.to_owned()), "{text:?}");
