@@ -212,7 +212,7 @@ class BaseSVM(PartialFit, Trained, BaseEstimator):
                 rule=lambda_rule(self.lam, self.C),
                 measure=getattr(self, "measure", None),
                 standardise=when_standardised(getattr(self, "standardise", False)),
-                fit_bias=self._fits_bias(),
+                fit_constants=self._fits_constants(),
                 more=more,
                 lambda_factor=prepared.lambda_factor,
             )
@@ -222,8 +222,8 @@ class BaseSVM(PartialFit, Trained, BaseEstimator):
         self._adopt(model, columns)
         self._conclude()
 
-    def _fits_bias(self) -> bool:
-        """Whether a constant attribute gets a value that follows the length of others."""
+    def _fits_constants(self) -> bool:
+        """Whether constant features get a value that follows the length of attributes."""
         return False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:

@@ -40,7 +40,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         Whether there is a constant attribute.
     intercept_scaling : float or "auto", default="auto"
         Its value; larger ones are regularised less. ``"auto"`` follows the length of attributes, so that it
-        does not depend on units; it is 1 with a kernel or bounds, and where workers load the rows.
+        does not depend on units; it is 1 with a kernel or bounds.
     standardise : bool or "auto", default="auto"
         As in :class:`MulticlassSVM`.
 

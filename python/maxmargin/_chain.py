@@ -75,6 +75,11 @@ default="auto"
         The value of the constant features: transitions, biases, first and last labels. The larger it is, the less λ
         holds them back against attributes. ``"auto"`` follows the length of attributes (1 with a kernel); papers
         have 1. ``coef_`` and ``weights_`` are what is added to scores, that value included.
+    standardise : bool or "auto", default="auto"
+        Whether attributes are divided by their typical size before training; ``weights_`` stay in the units of
+        ``X``. ``"auto"`` does so where a few attributes are so large that they hide others, and where all tokens
+        have an attribute that lies far from 0, such as a year. Means of those far from 0 are subtracted before, if
+        there are biases.
     class_weight : dict or "balanced", optional
         The same under scikit-learn's name; ``"balanced"`` gives n/(k count) to a label that occurs ``count`` times
         among n tokens with k labels.
@@ -217,6 +222,7 @@ default="auto"
         label_weights: Mapping[Any, float] | None = None,
         class_weight: ClassWeight = None,
         transition_scale: float | Literal["auto"] = "auto",
+        standardise: bool | Literal["auto"] = "auto",
         template: str | None = None,
         without: Sequence[str] = (),
         kernel: Kernel | None = None,
@@ -340,6 +346,9 @@ default="auto"
         if data is None or self.kernel is not None or "emission" in self.without:
             return 1.0
         return data.transition_scale()
+
+    def _fits_constants(self) -> bool:
+        return bool(self.transition_scale == "auto")
 
     def _costs(self, data: native.SequenceData | None) -> list[float]:
         """What a mistake costs by true label; nothing if it is 1 for all."""

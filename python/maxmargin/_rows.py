@@ -265,9 +265,9 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             return None
         if self.intercept_scaling != "auto":
             return number("intercept_scaling", self.intercept_scaling)
-        return data.bias_value() if data is not None and self._fits_bias() else 1.0
+        return data.bias_value() if data is not None and self._fits_constants() else 1.0
 
-    def _fits_bias(self) -> bool:
+    def _fits_constants(self) -> bool:
         """Whether the value of the constant attribute follows the length of others."""
         plain = self.bounds is None and getattr(self, "kernel", None) is None
         return plain and bool(self.fit_intercept) and self.intercept_scaling == "auto"
@@ -370,7 +370,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         Whether there is a constant attribute.
     intercept_scaling : float or "auto", default="auto"
         Its value; larger ones are regularised less. ``"auto"`` follows the length of attributes, so that it
-        does not depend on units; it is 1 with a kernel or bounds, and where workers load the rows.
+        does not depend on units; it is 1 with a kernel or bounds.
     standardise : bool or "auto", default="auto"
         Whether attributes are divided by their typical size before training; ``coef_`` stays in the units
         of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size or lie far from 0, and

@@ -121,6 +121,77 @@ def test_wild_scales_are_standardised_and_weights_stay_in_their_units(tmp_path) 
         MulticlassSVM(standardise="often").fit(rows, y)
 
 
+def wild_sequences(seed: int = 0) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+    """Sequences whose labels words tell, beside an amount of money that tells nothing."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for labels in rng.integers(2, size=(30, 4)):
+        labels[0] = 0
+        amounts = 3000 * rng.random(4)
+        numbers = zip(labels.tolist(), amounts.tolist(), strict=True)
+        X.append([{f"word={own}": 1.0, "same": 1.0, "money": amount} for own, amount in numbers])
+        y.append(["ab"[own] for own in labels])
+    return X, y
+
+
+def test_tokens_are_standardised_and_weights_stay_in_their_units(tmp_path: Path) -> None:
+    X, y = wild_sequences()
+    model = ChainSVM().fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.verify(X, y) == []
+    assert ChainSVM(standardise=True).fit(X, y).coef_.tolist() == model.coef_.tolist()
+    plain = ChainSVM(standardise=False).fit(X, y)
+    assert plain.score(X, y) < 0.9
+    assert plain.transition_scale_ > 100 * model.transition_scale_
+    # Weights are in the units of the data: they are what is added to scores.
+    place = model.attribute_names_.index("money")
+    scores = [model.predict_nbest([[{"money": amount}]], 1)[0][0][1] for amount in (0.0, 1e6)]
+    ends = model.weights_["bias"] + model.weights_["first"] + model.weights_["last"]
+    for amount, score in zip((0.0, 1e6), scores, strict=True):
+        expected = (ends + amount * model.weights_["emission"][place]).max()
+        assert score == pytest.approx(expected, rel=1e-9)
+    model.save(tmp_path / "model")
+    again = ChainSVM.load(tmp_path / "model")
+    assert again.verify(X, y) == []
+    assert [own.tolist() for own in again.predict(X)] == [own.tolist() for own in model.predict(X)]
+    held = ChainSVM(standardise=True, validation=0.2).fit(X, y)
+    assert held.validation_error_ < 0.2
+    assert ChainSVM(transition_scale=2.0).fit(X, y).transition_scale_ == 2.0
+    for refused in ({"kernel": "linear"}, {"bounds": (-1, 1)}):
+        with pytest.raises(
+            ValueError, match="standardise=True does not go with bounds or a kernel"
+        ):
+            ChainSVM(standardise=True, **refused).fit(X, y)
+    with pytest.raises(ValueError, match="standardise is 'often'"):
+        ChainSVM(standardise="often").fit(X, y)
+
+
+def test_tokens_far_from_zero_are_centred(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    years = [1900.0 + 100.0 * rng.random((5, 1)) for _ in range(30)]
+    y = [["new" if year >= 1950 else "old" for year in own[:, 0]] for own in years]
+    model = ChainSVM().fit(years, y)
+    assert model.score(years, y) > 0.97
+    assert model.verify(years, y) == []
+    plain = ChainSVM(standardise=False).fit(years, y)
+    assert plain.score(years, y) < model.score(years, y)
+    # Weights are in the units of the data: years in the middle have about the same score for both labels.
+    emission, bias = model.weights_["emission"][0], model.weights_["bias"]
+    edge = -(bias[1] - bias[0]) / (emission[1] - emission[0])
+    assert 1930.0 < edge < 1970.0
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.verify(years, y) == []
+    assert [own.tolist() for own in again.predict(years)] == [
+        own.tolist() for own in model.predict(years)
+    ]
+    held = ChainSVM(validation=0.2).fit(years, y)
+    assert held.validation_error_ < 0.1
+    # More data have other means.
+    grown = ChainSVM().partial_fit(years[:15], y[:15]).partial_fit(years[15:], y[15:])
+    assert grown.verify(years, y) == []
+
+
 def test_many_labels_have_fewer_pairs() -> None:
     for labels, pairs in ((15, 105), (16, 15), (101, 0)):
         rows = np.eye(labels)

@@ -149,6 +149,35 @@ def test_the_command_line_and_python_train_the_same_model(tmp_path):
 
 
 @needs_command
+@pytest.mark.parametrize("standardise", ["auto", "always", "never"])
+@pytest.mark.parametrize("number", ["money", "year"])
+def test_the_command_line_and_python_standardise_alike(tmp_path, standardise, number):
+    data, model = tmp_path / "d.txt", tmp_path / "m.safetensors"
+    rng = np.random.default_rng(3)
+    lines = []
+    start, width = {"money": (0, 3000), "year": (1900, 100)}[number]
+    for _ in range(30):
+        labels = ["a", *rng.choice(["a", "b"], 3)]
+        numbers = start + width * rng.random(4)
+        pairs = zip(labels, numbers, strict=True)
+        lines += [f"{own}\tword={own}\tsame\t{number}:{value}" for own, value in pairs]
+        lines.append("")
+    data.write_text("\n".join(lines))
+    run("train", data, "--standardise", standardise, "-o", model, "-q")
+    X, y = maxmargin.read_sequences(data)
+    given = {"auto": "auto", "always": True, "never": False}[standardise]
+    theirs = maxmargin.load(model)
+    for ours in (
+        ChainSVM(standardise=given).fit(X, y),
+        ChainSVM(standardise=given).fit(maxmargin.SequenceFile(data)),
+    ):
+        assert theirs.coef_.tolist() == ours.coef_.tolist()
+        assert theirs.certificate_ == ours.certificate_
+        assert theirs.transition_scale_ == ours.transition_scale_
+        ours.save(tmp_path / "ours")
+        assert "claim holds" in run("verify", tmp_path / "ours", data)
+
+
 @needs_command
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_constants_of_sets_cross_over(rng, tmp_path, fit_intercept):

@@ -1,5 +1,7 @@
 """Workers that load their own examples: the model is that of one machine, for every estimator."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -77,23 +79,63 @@ def test_rows_are_loaded_in_all_their_forms(tmp_path):
     X, labels = rows()
     ends = [10, 25, 40, 60]
     plain = {"lam": 0.05, "standardise": False}
-    # By default, the value of the bias follows the rows, which only workers have.
-    classes = plain | {"intercept_scaling": 1.0}
     names = [{f"x{at}": value for at, value in enumerate(row) if value > -0.5} for row in X]
     sets = [[t for t in range(3) if row[t] > 0] for row in X]
     matrix = np.array([[int(value > 0) for value in row[:3]] for row in X])
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
-    check(MulticlassSVM(**classes), X, labels, ends)
-    check(MulticlassSVM(**classes), sp.csr_matrix(X), labels, ends)
-    check(MulticlassSVM(**classes), frame, labels, ends)
-    check(MulticlassSVM(**classes), names, [f"class {own}" for own in labels], ends, tmp_path)
-    check(MulticlassSVM(**classes, class_weight={7: 2.0}), X, labels, ends)
-    check(BinarySVM(**classes), X, labels == 7, ends)
+    check(MulticlassSVM(**plain), X, labels, ends)
+    check(MulticlassSVM(**plain), sp.csr_matrix(X), labels, ends)
+    check(MulticlassSVM(**plain), frame, labels, ends)
+    check(MulticlassSVM(**plain), names, [f"class {own}" for own in labels], ends, tmp_path)
+    check(MulticlassSVM(**plain, class_weight={7: 2.0}), X, labels, ends)
+    check(BinarySVM(**plain), X, labels == 7, ends)
     check(MultilabelSVM(**plain), X, sets, ends)
     check(MultilabelSVM(**plain), X, matrix, ends)
     check(MultilabelSVM(**plain), names, sets, ends)
     weights = np.linspace(0.5, 2.0, len(X))
-    check(MulticlassSVM(**classes), X, labels, ends, sample_weight=weights)
+    check(MulticlassSVM(**plain), X, labels, ends, sample_weight=weights)
+
+
+def test_the_bias_follows_the_rows_of_all_workers():
+    X, labels = rows()
+    X = X * [1.0, 3.0, 0.1, 20.0] + [5.0, 0.0, 0.0, 0.0]
+    X[:, 2] = 7.0  # a constant counts in full
+    ends = [10, 25, 40, 60]
+    weights = np.linspace(0.0, 2.0, len(X))
+    names = [{f"x{at}": value for at, value in enumerate(row) if value > -5} for row in X]
+    texts = [f"class {own}" for own in labels]
+    plain = {"lam": 0.05, "tol": "10%", "standardise": False}
+
+    def value(model):
+        return json.loads(model._model.meta())["spec"]["shape"]["bias"]
+
+    def agree(estimator, X, y, **extra):
+        """The same value for one machine, and for any number of workers."""
+        whole = type(estimator)(**estimator.get_params()).fit(X, y, **extra)
+        for shards in (1, 2, 3):
+            functions = loaders(X, y, ends, **extra)
+            backend = SerialBackend(num_workers=shards)
+            model = type(estimator)(**estimator.get_params()).set_params(backend=backend)
+            model.fit(functions, None)
+            expected = value(whole)
+            if shards == 1 or expected is None:
+                assert value(model) == expected
+            else:
+                assert value(model) == pytest.approx(expected, rel=1e-12)
+            if shards == 1:
+                assert np.array_equal(model.coef_, whole.coef_)
+        return value(whole)
+
+    found = agree(MulticlassSVM(**plain), X, labels)
+    assert found > 15.0
+    assert agree(MulticlassSVM(**plain), sp.csr_matrix(X), labels) == found
+    assert agree(MulticlassSVM(**plain), names, texts) != found
+    assert agree(MulticlassSVM(**plain), X, labels, sample_weight=weights) != found
+    assert agree(MulticlassSVM(**plain, class_weight={7: 5.0}), X, labels) != found
+    assert agree(BinarySVM(**plain), X, labels == 7) == found
+    assert agree(MulticlassSVM(**plain, intercept_scaling=2.0), X, labels) == 2.0
+    assert agree(MulticlassSVM(**plain, bounds=(-1.0, 1.0)), X, labels) == 1.0
+    assert agree(MulticlassSVM(**plain, fit_intercept=False), X, labels) is None
 
 
 def test_sequences_and_segments_are_loaded():

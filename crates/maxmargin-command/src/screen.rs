@@ -14,6 +14,7 @@ pub(crate) use words::{folded, harmless, harmless_name, wrapped};
 
 use activity::Activity;
 use maxmargin::observe::{Control, Event, Observer};
+use maxmargin_report::format_significant;
 use outlook::Outlook;
 use std::io::{self, IsTerminal as _, Write};
 
@@ -88,7 +89,8 @@ impl Screen {
     pub(crate) fn follow(&self, what: &str, so_far: &[(f64, f64)], lowest: f64, for_sure: bool) {
         let Some((_, lambda)) = so_far.last() else { return };
         let left = outlook::of_path(so_far, lowest, !for_sure);
-        let words = format!("{what}: {} done, lambda {lambda:.2e}", so_far.len());
+        let lambda = format_significant(*lambda, 3);
+        let words = format!("{what}: {} done, lambda {lambda}", so_far.len());
         self.change(true, |activity| activity.expect(words, left));
     }
 

@@ -55,19 +55,92 @@ impl Training {
 /// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 pub fn bias_value(rows: &LabelledRows) -> f64 {
+    value(&moments(rows, step(rows)))
+}
+
+/// Of how many rows one is looked at.
+fn step(rows: &LabelledRows) -> usize {
+    rows.len().div_ceil(SAMPLE).max(1)
+}
+
+fn moments(rows: &LabelledRows, step: usize) -> Moments {
     let mut moments = Moments::default();
-    let step = rows.len().div_ceil(SAMPLE).max(1);
     for (i, (row, _)) in rows.iter().enumerate().step_by(step) {
         moments.add(row, rows.weight(i));
     }
+    moments
+}
+
+fn value(moments: &Moments) -> f64 {
     let square = moments.mean_left();
     // Lengths that overflow or vanish say nothing.
     if square.is_normal() { square.sqrt() } else { 1.0 }
 }
 
+/// What the value of a bias follows from. Sums of rows in several places add up to those of all rows.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin_io::BiasSums;
+///
+/// let mut rows = LabelledRows::new();
+/// rows.push([(0, 9.0), (1, 5.0)], &[0], 1.0)?;
+/// rows.push([(0, 11.0), (1, -5.0)], &[1], 1.0)?;
+/// let sums = BiasSums::of(&rows);
+/// assert_eq!((sums.rows, sums.attributes[1]), (2.0, [0.0, 50.0, 2.0, -5.0, 5.0]));
+/// assert_eq!(sums.bias_value(), maxmargin_io::bias_value(&rows));
+/// # Ok::<(), maxmargin::model::InputError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct BiasSums {
+    /// The number of rows, each counted as many times as its weight says.
+    pub rows: f64,
+    /// Of each attribute: the sum and the sum of squares of its values, the number of rows that have it, and its least and
+    /// largest value.
+    pub attributes: Vec<[f64; 5]>,
+}
+
+impl BiasSums {
+    /// The sums over these rows. If they are many, a sample stands for all of them.
+    pub fn of(rows: &LabelledRows) -> Self {
+        let step = step(rows);
+        let (moments, each) = (moments(rows, step), step as f64);
+        let (rows, attributes) = moments.columns();
+        let all = |[sum, squares, count, least, largest]: [f64; 5]| {
+            [each * sum, each * squares, each * count, least, largest]
+        };
+        Self { rows: each * rows, attributes: attributes.map(all).collect() }
+    }
+
+    /// The value of a bias that fits the attributes; see [`bias_value`].
+    pub fn bias_value(&self) -> f64 {
+        value(&Moments::from_columns(self.rows, self.attributes.iter().copied()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_parts_that_are_sampled_weigh_as_much_as_their_rows() {
+        let rows = |count: usize, value: f64| {
+            let mut rows = LabelledRows::new();
+            for i in 0..count {
+                rows.push([(0, value * [1.0, -1.0][i / 2 % 2]), (1, 3.0)], &[0], 1.0).unwrap();
+            }
+            rows
+        };
+        let parts = [BiasSums::of(&rows(2 * SAMPLE, 1.0)), BiasSums::of(&rows(SAMPLE, 4.0))];
+        assert_eq!(parts.each_ref().map(|part| part.rows), [40_000.0, 20_000.0]);
+        let mut all = parts[0].clone();
+        all.rows += parts[1].rows;
+        for (a, b) in all.attributes.iter_mut().zip(&parts[1].attributes) {
+            *a = [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3].min(b[3]), a[4].max(b[4])];
+        }
+        // 1 in two of three rows, 16 in the others, and the constant 3.
+        assert!((all.bias_value() - 15f64.sqrt()).abs() < 1e-12, "{}", all.bias_value());
+    }
 
     #[test]
     fn lengths_that_say_nothing_leave_one() {

@@ -247,7 +247,7 @@ pub enum DataError {
         /// The input.
         file: String,
         /// What stands in the way, if there is something to be said.
-        why: &'static str,
+        why: String,
     },
     /// Columns that cannot be read as asked.
     #[error("{file}: {why}")]

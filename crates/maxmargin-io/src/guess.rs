@@ -79,9 +79,12 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
     let why = match look_at_columns(lines)? {
         Columns::Labelled => return Ok(Format::Conll),
         Columns::Conllu => return Ok(Format::Conllu),
-        Columns::Single => " (they have a single column, and so no labels)",
-        Columns::Reversed => " (their last column does not look more like labels than their first)",
-        Columns::Other => "",
+        Columns::Single => " (they have a single column, and so no labels)".to_owned(),
+        Columns::Reversed => {
+            " (their last column does not look more like labels than their first)".to_owned()
+        }
+        Columns::Ragged(why) => format!(" ({why})"),
+        Columns::Other => String::new(),
     };
     Err(DataError::UnclearFormat { file, why })
 }

@@ -104,7 +104,7 @@ pub use alignment::{
 };
 pub use answers::{Answering, Asked, answer_examples, answer_sequences};
 pub use atomic::{SaveError, atomic_write};
-pub use bias::bias_value;
+pub use bias::{BiasSums, bias_value};
 
 pub use builtin::{Builtin, Part, builtin, builtins};
 pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};

@@ -2,14 +2,14 @@
 //!
 //! Where one attribute is in thousands and another one in hundredths, no λ fits both: that which lets the small
 //! one speak leaves the large one without regularization. So every attribute is divided by its typical size before
-//! training. Where an attribute lies far from 0 in all rows, such as a year, its mean is subtracted first, if there is a
+//! training. Where an attribute lies far from 0 in all rows or tokens, such as a year, its mean is subtracted first, if there is a
 //! bias that can take it over; nothing else is subtracted, so that what is sparse stays sparse. Scores are
 //! linear in attributes, so that weights can be told in the units of the data: those of a model always are, and
 //! predictions, measures and listings need not know of any of this. Only a training and the check of its proof
 //! do.
 
 use crate::examples::Examples;
-use crate::spec::Spec;
+use crate::spec::{ChainSpec, Spec};
 use maxmargin::model::chain::Sequences;
 use maxmargin::model::{LabelledRows, Row};
 use serde::{Deserialize, Serialize};
@@ -187,8 +187,8 @@ impl Scaling {
         Some(Self { factors: columns.iter().map(factor).collect(), centres: Vec::new() })
     }
 
-    /// The same scaling with the means of attributes that lie far from 0 in all rows, if the model has a bias that can
-    /// take them over.
+    /// The same scaling with the means of attributes that lie far from 0 in all rows or tokens, if the model has a bias
+    /// that can take them over.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -210,7 +210,6 @@ impl Scaling {
     #[must_use]
     pub fn centred(mut self, examples: &Examples, spec: &Spec) -> Self {
         if Biases::of(spec).is_some()
-            && examples.rows().is_some()
             && let Some(Columns { rows, columns }) = Columns::of(examples)
         {
             let centre = |(at, column): (u32, &Column)| Some((at, column.centre(rows)?));
@@ -253,7 +252,8 @@ impl Scaling {
 
     /// Whether scaling pays without being asked for: in rows most of whose attributes have values that are not 0,
     /// where scales differ more than tenfold or attributes lie far from 0; in other rows and in sequences, where a few
-    /// attributes are so large that they hide the others.
+    /// attributes are so large that they hide the others; and in sequences whose tokens all have an attribute that lies
+    /// far from 0.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -284,27 +284,18 @@ impl Scaling {
         {
             return self.ratio() > UNEVEN || !self.centres.is_empty();
         }
-        columns.dominance() > DOMINANT
+        let has_far_tokens = examples.sequences().is_some() && !self.centres.is_empty();
+        has_far_tokens || columns.dominance() > DOMINANT
     }
 
     /// The examples with scaled attributes; none for other kinds than rows and sequences.
     pub fn apply(&self, examples: &Examples) -> Option<Examples> {
-        let scaled = |(attribute, value): (u32, f64)| {
-            let value = value - self.centre(attribute);
-            let factor = self.factors.get(attribute as usize).copied().unwrap_or(1.0);
-            // Only factors that were tampered with lead beyond the largest number.
-            (attribute, (value * factor).clamp(f64::MIN, f64::MAX))
-        };
         const VALID: &str = "it was valid before, and factors are finite";
         match examples {
             Examples::Rows(data) => {
                 let mut rows = LabelledRows::new();
                 for (i, (row, labels)) in data.iter().enumerate() {
-                    // A row without a value that others have is as far from their mean as 0 is.
-                    let is_absent = |at: u32| row.attributes.binary_search(&at).is_err();
-                    let absent = self.centres.iter().filter(|(at, _)| is_absent(*at));
-                    let pairs = row.pairs().chain(absent.map(|&(at, _)| (at, 0.0)));
-                    rows.push(pairs.map(scaled), labels, data.weight(i)).expect(VALID);
+                    rows.push(self.scaled(row), labels, data.weight(i)).expect(VALID);
                 }
                 Some(rows.into())
             }
@@ -313,8 +304,8 @@ impl Scaling {
                 for (i, sequence) in data.iter().enumerate() {
                     for (t, token) in sequence.tokens().enumerate() {
                         let (label, cost) = (sequence.labels()[t], sequence.cost(t));
-                        let attributes = token.pairs().map(scaled);
-                        sequences.push_weighted_token(attributes, label, cost).expect(VALID);
+                        let scaled = self.scaled(token);
+                        sequences.push_weighted_token(scaled, label, cost).expect(VALID);
                     }
                     sequences.end_sequence(data.weight(i)).expect(VALID);
                 }
@@ -322,6 +313,19 @@ impl Scaling {
             }
             _ => None,
         }
+    }
+
+    /// The attributes of a row or a token. One without a value that others have is as far from their mean as 0 is.
+    fn scaled(&self, row: Row<'_>) -> impl Iterator<Item = (u32, f64)> {
+        let is_absent = move |at: u32| row.attributes.binary_search(&at).is_err();
+        let absent = self.centres.iter().filter(move |(at, _)| is_absent(*at));
+        let pairs = row.pairs().chain(absent.map(|&(at, _)| (at, 0.0)));
+        pairs.map(|(attribute, value)| {
+            let value = value - self.centre(attribute);
+            let factor = self.factors.get(attribute as usize).copied().unwrap_or(1.0);
+            // Only factors that were tampered with lead beyond the largest number.
+            (attribute, (value * factor).clamp(f64::MIN, f64::MAX))
+        })
     }
 
     /// What is subtracted from an attribute.
@@ -372,7 +376,7 @@ impl Scaling {
     }
 }
 
-/// Where a model of rows has the weights of its bias.
+/// Where a model has the weights of its bias, and those of attributes before these.
 struct Biases {
     first: usize,
     labels: usize,
@@ -385,8 +389,8 @@ impl Biases {
         let (attributes, labels, value) = match spec {
             Spec::Binary(own) => (own.shape.attributes, 1, own.shape.bias?),
             Spec::Multiclass(own) => (own.shape.attributes, own.shape.classes, own.shape.bias?),
+            Spec::Chain(own) => return Self::of_chain(own),
             Spec::Multilabel(_)
-            | Spec::Chain(_)
             | Spec::FactorGraph(_)
             | Spec::Potts(_)
             | Spec::Tree(_)
@@ -395,11 +399,21 @@ impl Biases {
         };
         (value != 0.0).then_some(Self { first: attributes * labels, labels, value })
     }
+
+    /// Every token has the bias of its label, whatever its neighbours are.
+    fn of_chain(spec: &ChainSpec) -> Option<Self> {
+        let (shape, labels) = (&spec.shape, spec.shape.labels);
+        let is_there = spec.kernel.is_none() && shape.groups.emission && shape.groups.bias;
+        let (first, value) = (shape.bias().start, shape.transition_scale);
+        is_there.then_some(Self { first, labels, value })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Rescaling;
+    use maxmargin::model::chain::{ChainShape, Hamming};
 
     #[test]
     fn indicators_keep_their_size_however_few_rows_lack_them() {
@@ -436,6 +450,76 @@ mod tests {
         ] {
             let data = tokens(sizes);
             assert_eq!(Scaling::of(&data).unwrap().is_needed(&data), needed, "{sizes:?}");
+        }
+    }
+
+    /// Sequences of two tokens with a year each, and an indicator that some have.
+    fn years() -> Examples {
+        let mut data = Sequences::new();
+        for (year, label) in [(1990.0, 0), (1992.0, 1), (1991.0, 1), (1995.0, 0)] {
+            let rare = (label == 1).then_some((1, 1.0));
+            data.push_token([(0, year)].into_iter().chain(rare), label).unwrap();
+            data.push_token([(0, year + 1.0)], label).unwrap();
+            data.end_sequence(1.0).unwrap();
+        }
+        data.into()
+    }
+
+    fn chain(has_bias: bool) -> Spec {
+        let mut shape = ChainShape { transition_scale: 4.0, ..ChainShape::new(2, 2) };
+        shape.groups.bias = has_bias;
+        let (loss, rescaling) = (Hamming::default(), Rescaling::Margin);
+        ChainSpec { shape, loss, kernel: None, rescaling }.into()
+    }
+
+    #[test]
+    fn tokens_far_from_zero_are_centred_if_there_is_a_bias() {
+        let data = years();
+        let scaling = Scaling::of(&data).unwrap();
+        let without = scaling.clone().centred(&data, &chain(false));
+        assert!(without.centres().is_empty() && !without.is_needed(&data));
+        let scaling = scaling.centred(&data, &chain(true));
+        assert_eq!(scaling.centres(), [(0, 1992.5)]);
+        assert!(scaling.is_needed(&data));
+        let scaled = scaling.apply(&data).unwrap();
+        let tokens = |data: &Examples| -> Vec<Vec<(u32, f64)>> {
+            let all = data.sequences().unwrap().iter();
+            all.flat_map(|own| own.tokens().map(|t| t.pairs().collect()).collect::<Vec<_>>())
+                .collect()
+        };
+        let (raw, own) = (tokens(&data), tokens(&scaled));
+        assert_eq!(own[2], [(0, -0.5 * scaling.factors()[0]), (1, 1.0)]);
+        assert_eq!(
+            raw.iter().map(Vec::len).collect::<Vec<_>>(),
+            own.iter().map(Vec::len).collect::<Vec<_>>(),
+            "what is sparse stays sparse"
+        );
+    }
+
+    #[test]
+    fn weights_of_centred_tokens_score_the_same_in_both_units() {
+        let (data, spec) = (years(), chain(true));
+        let scaling = Scaling::of(&data).unwrap().centred(&data, &spec);
+        let scaled = scaling.apply(&data).unwrap();
+        let inner: Vec<f64> = (0..spec.dim()).map(|at| (at as f64 * 0.7).sin()).collect();
+        let mut raw = inner.clone();
+        scaling.to_raw(&spec, &mut raw);
+        let Spec::Chain(own) = &spec else { panic!("a chain") };
+        let scores = |w: &[f64], data: &Examples| {
+            let mut found = Vec::new();
+            for sequence in data.sequences().unwrap().iter() {
+                let mut nodes = Vec::new();
+                own.shape.score_nodes(w, sequence, &mut nodes);
+                found.extend(nodes);
+            }
+            found
+        };
+        for (a, b) in scores(&inner, &scaled).iter().zip(scores(&raw, &data)) {
+            assert!((a - b).abs() < 1e-9, "{a} {b}");
+        }
+        scaling.from_raw(&spec, &mut raw);
+        for (a, b) in inner.iter().zip(&raw) {
+            assert!((a - b).abs() < 1e-9, "{a} {b}");
         }
     }
 

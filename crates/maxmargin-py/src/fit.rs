@@ -145,7 +145,7 @@ fn before(spec: &Spec) -> Spec {
 #[pyo3(signature = (spec, data, labels, attributes, format, settings, bounds, held_out=None,
                     validation=None, start=None, callback=None, rounds=None, exact=false,
                     rule="given", measure=None, standardise="never",
-                    fit_bias=false, more=false, lambda_factor=1.0))]
+                    fit_constants=false, more=false, lambda_factor=1.0))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -165,7 +165,7 @@ pub(crate) fn fit<'py>(
     rule: &str,
     measure: Option<&str>,
     standardise: &str,
-    fit_bias: bool,
+    fit_constants: bool,
     more: bool,
     lambda_factor: f64,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
@@ -189,8 +189,9 @@ pub(crate) fn fit<'py>(
     let start = start.map(|model| &model.inner);
     let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
     // The value that the specification has is for attributes in their own units.
-    if fit_bias && scaling.is_some() {
+    if fit_constants && scaling.is_some() {
         training.fit_bias();
+        training.fit_transition_scale();
     }
     let start = start
         .filter(|model| match more {

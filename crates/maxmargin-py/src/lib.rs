@@ -72,7 +72,7 @@ mod native {
     #[pymodule_export]
     use crate::read::{chunk_counts, read_columns, read_rows, read_sequences};
     #[pymodule_export]
-    use crate::rows::RowData;
+    use crate::rows::{RowData, bias_of_sums};
     #[pymodule_export]
     use crate::segments::{SegmentData, segments_of_tags, tags_of_segments};
     #[pymodule_export]

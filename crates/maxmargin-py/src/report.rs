@@ -6,7 +6,7 @@ use maxmargin::{Certificate, Solver, Status, Validation};
 use maxmargin_io::{Model, SaveError, Spec, atomic_write};
 use maxmargin_report::{
     Fact, Facts, Heatmap, Plot, Prose, Report, Series, Tone, XAxis, YAxis, format_number,
-    format_seconds,
+    format_seconds, format_significant,
 };
 use pyo3::PyResult;
 use serde::Deserialize;
@@ -91,10 +91,10 @@ fn certificate(result: &Result) -> Prose {
     let prose = Prose::new("Certificate")
         .paragraph(format!("Training ended because {}.", result.status.explain()))
         .paragraph(format!(
-            "The objective is {:.6}, its lower bound {:.6}, their distance {:.3e}; {}.",
+            "The objective is {:.6}, its lower bound {:.6}, their distance {}; {}.",
             c.primal,
             c.dual,
-            c.gap,
+            format_significant(c.gap, 4),
             c.quality.explain()
         ));
     match &result.choice {

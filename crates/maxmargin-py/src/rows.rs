@@ -8,8 +8,8 @@ use crate::labels::Labels;
 use maxmargin::kernel::Kernel;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::MultilabelShape;
-use maxmargin_io::{Fingerprinter, RawSequence};
-use numpy::PyReadonlyArray1;
+use maxmargin_io::{BiasSums, Fingerprinter, RawSequence};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// Rows in index form, and the fingerprint of their name form. Training uses them up.
@@ -93,6 +93,13 @@ impl RowData {
         maxmargin_io::bias_value(&self.data)
     }
 
+    /// What the value of a bias follows from: the number of rows, and five numbers for each attribute.
+    fn bias_sums<'py>(&self, py: Python<'py>) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
+        let BiasSums { rows, attributes } = BiasSums::of(&self.data);
+        let table = PyArray1::from_vec(py, attributes.as_flattened().to_vec());
+        Ok((rows, table.reshape([attributes.len(), 5])?))
+    }
+
     /// The γ of kernels that fits the scale of these data, with so many attributes.
     fn kernel_scale(&self, attributes: usize) -> f64 {
         Kernel::scale(self.data.iter().map(|(row, _)| row), attributes)
@@ -172,4 +179,14 @@ impl RowData {
     fn tree(&self, labels: usize) -> Vec<(u32, u32)> {
         MultilabelShape::tree(labels, 0, &self.data).pairs
     }
+}
+
+/// The value of a bias that fits rows with these sums, which are those of all shards.
+#[pyfunction]
+pub(crate) fn bias_of_sums(rows: f64, table: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
+    let (columns, rest) = table.as_slice()?.as_chunks::<5>();
+    if !rest.is_empty() {
+        return Err(value_error("five numbers are needed for each attribute"));
+    }
+    Ok(BiasSums { rows, attributes: columns.to_vec() }.bias_value())
 }

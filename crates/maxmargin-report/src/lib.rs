@@ -47,7 +47,7 @@ mod browser_test;
 
 pub use figures::{Figure, slug};
 pub use labels::LabelColours;
-pub use number::{format_number, format_seconds};
+pub use number::{format_number, format_seconds, format_significant};
 pub use palette::Theme;
 pub use plot::{Column, Curve, Guide, Plot, Series, XAxis, YAxis};
 pub use scale::Scale;

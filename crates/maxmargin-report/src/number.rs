@@ -43,6 +43,31 @@ pub fn format_number(value: f64) -> String {
     }
 }
 
+/// Writes a number with so many significant digits: plainly from 1 up to 10,000, and in scientific notation elsewhere,
+/// where the exponent says at a glance how small a gap is. Unlike those of [`format_number`], the digits are plain text
+/// that programs can read back.
+///
+/// ```
+/// use maxmargin_report::format_significant;
+///
+/// assert_eq!(format_significant(4.002, 4), "4.002");
+/// assert_eq!(format_significant(1234.56, 4), "1235");
+/// assert_eq!(format_significant(0.009871, 4), "9.871e-3");
+/// assert_eq!(format_significant(0.0, 4), "0");
+/// ```
+pub fn format_significant(value: f64, digits: usize) -> String {
+    let after_first = digits.saturating_sub(1);
+    let rounded = format!("{value:.after_first$e}");
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<usize>().ok());
+    match exponent {
+        _ if value == 0.0 => "0".into(),
+        Some(exponent) if exponent < 4 => {
+            format!("{value:.*}", after_first.saturating_sub(exponent))
+        }
+        _ => rounded,
+    }
+}
+
 /// Writes a duration given in seconds: `840 µs`, `35.2 ms`, `4.21 s`, `3 min 07 s`, `2 h 05 min`.
 ///
 /// ```
@@ -156,6 +181,33 @@ mod tests {
         ] {
             assert_eq!(format_number(value), text);
         }
+    }
+
+    #[test]
+    fn significant_digits_are_plain_from_one_to_ten_thousand() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1.000"),
+            (4.002, "4.002"),
+            (-4.002, "-4.002"),
+            (0.99999, "1.000"),
+            (9.99996, "10.00"),
+            (35.42, "35.42"),
+            (354.21, "354.2"),
+            (9999.4, "9999"),
+            (9999.6, "1.000e4"),
+            (12_345.6, "1.235e4"),
+            (0.1, "1.000e-1"),
+            (3.007e-5, "3.007e-5"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(format_significant(value, 4), text);
+        }
+        assert_eq!(format_significant(1234.5, 2), "1234");
+        assert_eq!(format_significant(1.26, 2), "1.3");
+        assert_eq!(format_significant(7.6, 1), "8");
     }
 
     #[test]

@@ -8,12 +8,14 @@ after the other, gives the specification and the names that preparing all exampl
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import _maxmargin as native
+from .._class_weight import class_weights
 from .._columns import is_columns
 from .._graph import Graph, NodeLabels
 from .._graphs import FactorGraphSVM, first_graphs
@@ -22,7 +24,7 @@ from .._labels import Labels, as_classes, from_arrow
 from .._matching import MatchingSVM, Pair
 from .._more_data import joined
 from .._multilabel import MultilabelSVM, is_indicator, label_sets
-from .._rows import OneLabelSVM, by_name
+from .._rows import OneLabelSVM, by_name, kept_rows
 from .._segment import SegmentSVM
 from .._settings import as_json, group_bounds
 from .._tree import TreeSVM, depth, maps_of
@@ -31,15 +33,16 @@ from .._tree import TreeSVM, depth, maps_of
 Examples = tuple[Any, Any]
 
 
-def digest(estimator: Any, X: Any, y: Any) -> Any:
-    """What a shard tells of its examples."""
+def digest(estimator: Any, X: Any, y: Any, weights: Any = None) -> Any:
+    """What a shard tells of its examples, which may have weights."""
     refuse_sums(estimator)
     if estimator._kind == "chain":
         if is_columns(estimator.template, X):
-            return of_columns(estimator, X, y)
-        return of_sequences(estimator, X, y)
+            return of_columns(estimator, X, y, weights)
+        return of_sequences(estimator, X, y, weights)
+    if isinstance(estimator, OneLabelSVM):
+        return of_rows(estimator, X, y, weights)
     for kind, make in (
-        (OneLabelSVM, of_rows),
         (MultilabelSVM, of_sets),
         (SegmentSVM, of_segments),
         (FactorGraphSVM, of_factor_graphs),
@@ -80,8 +83,10 @@ def agree(estimator: Any, found: list[Any]) -> tuple[Task, str | None, bool]:
     X = joined([own[0] for own in found], "X")
     y = joined([own[1] for own in found], "y")
     prepared = estimator._prepare(X, y)
-    if len(found[0]) == 3:
+    if estimator._kind == "chain":
         prepared.spec["shape"]["transition_scale"] = merge_scales([own[2] for own in found])
+    elif isinstance(estimator, OneLabelSVM) and estimator._fits_constants():
+        prepared.spec["shape"]["bias"] = merge_sums([own[2] for own in found])
     if prepared.rounds is not None:
         raise ValueError('training="soft" does not go with a backend of more than one worker')
     estimator._begin_shards(X, y)
@@ -167,21 +172,68 @@ def merge_scales(scales: list[Scale]) -> float:
     return math.sqrt(sum(scale * scale * (count / total) for scale, count in scales))
 
 
+#: What the value of the bias of rows follows from: names of attributes, the number of rows, and for each attribute the
+#: sum and the sum of squares of its values, the number of rows that have it, and its least and largest value.
+Sums = tuple[list[str], float, np.ndarray]
+
+
+def sums_of(estimator: Any, X: Any, y: Any, weights: Any) -> Sums:
+    """The sums over these rows, each of which counts as many times as its weight and that of its class say."""
+    X, y, attributes, grow = estimator._alphabet_for(X, y)
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    labels = Labels(as_classes(y.tolist() if hasattr(y, "tolist") else y))
+    if isinstance(estimator.class_weight, Mapping):
+        own = set(labels.classes.tolist())
+        here = {label: value for label, value in estimator.class_weight.items() if label in own}
+        each = class_weights(here, labels, np.empty(0))
+        assert each is not None
+        each = each[labels.encode(y)]
+        weights = each if weights is None else each * weights
+    if weights is not None:
+        X, y, weights = kept_rows(X, np.asarray(y, dtype=object), weights)
+    none = native.Alphabet()
+    data = fill_rows(X, None, None, none, attributes, grow=grow, weights=weights)
+    rows, table = data.bias_sums()
+    used = np.flatnonzero(table[:, 2])
+    names = attributes.list()
+    return [names[at] for at in used.tolist()], rows, table[used]
+
+
+def merge_sums(found: list[Sums]) -> float:
+    """The value of the bias that fits the rows of all shards.
+
+    >>> a = ["1", "2"], 1.0, np.array([[9.0, 81.0, 1.0, 9.0, 9.0], [5.0, 25.0, 1.0, 5.0, 5.0]])
+    >>> b = ["2", "1"], 1.0, np.array([[-5.0, 25.0, 1.0, -5.0, -5.0], [11.0, 121.0, 1.0, 11.0, 11.0]])
+    >>> merge_sums([a, b]) == math.sqrt(26)  # 1 + 25
+    True
+    """
+    names = list(dict.fromkeys(name for own, _, _ in found for name in own))
+    places = {name: at for at, name in enumerate(names)}
+    table = np.tile(np.array([0.0, 0.0, 0.0, np.inf, -np.inf]), (len(names), 1))
+    for own, _, sums in found:
+        at = [places[name] for name in own]
+        table[at, :3] += sums[:, :3]
+        table[at, 3] = np.minimum(table[at, 3], sums[:, 3])
+        table[at, 4] = np.maximum(table[at, 4], sums[:, 4])
+    return native.bias_of_sums(sum(rows for _, rows, _ in found), table)
+
+
 # Rows and sequences
 
 
-def of_columns(estimator: Any, X: Any, y: Any) -> Any:
+def of_columns(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
     """Of columns for a template: labels, attributes, format, template and the value of constant features."""
-    prepared = estimator._prepare(X, y)
+    prepared = estimator._prepare(X, y, weights)
     classes, names = estimator.classes_.tolist(), prepared.attributes.list()
     return classes, names, prepared.format, estimator._read_template, scale_of(prepared)
 
 
-def of_sequences(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, Scale]:
+def of_sequences(estimator: Any, X: Any, y: Any, weights: Any) -> tuple[Any, Any, Scale]:
     """A sequence with a token for each label, of which the first has all attributes; and the value of constant
     features, which follows the attributes of all tokens."""
     labels = as_classes(label for own in split_labels(y) for label in own).tolist()
-    return [tokens_like(X, len(labels))], [labels], scale_of(estimator._prepare(X, y))
+    scale = scale_of(estimator._prepare(X, y, weights))
+    return [tokens_like(X, len(labels))], [labels], scale
 
 
 def tokens_like(X: Any, count: int) -> Any:
@@ -199,11 +251,14 @@ def tokens_like(X: Any, count: int) -> Any:
     return [attributes.list()] + [[] for _ in range(count - 1)]
 
 
-def of_rows(estimator: Any, X: Any, y: Any) -> Examples:
-    """A row for each label, of which the first has all attributes."""
-    labels = as_classes(estimator._targets(from_arrow(y)).tolist())
+def of_rows(estimator: Any, X: Any, y: Any, weights: Any) -> tuple[Any, Any, Sums | None]:
+    """A row for each label, of which the first has all attributes; and what the value of the bias follows from, if it
+    is not given."""
+    targets = estimator._targets(from_arrow(y))
+    labels = as_classes(targets.tolist())
     kept = labels.tolist() if labels.dtype == object else labels
-    return rows_like(X, len(labels)), kept
+    sums = sums_of(estimator, X, targets, weights) if estimator._fits_constants() else None
+    return rows_like(X, len(labels)), kept, sums
 
 
 def rows_like(X: Any, count: int) -> Any:

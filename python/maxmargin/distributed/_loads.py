@@ -113,7 +113,7 @@ class Loaded:
         X, y, extra = examples_of(self.load())
         if extra.get("lengths") is not None:
             raise ValueError("lengths do not go with a backend; load a list of sequences")
-        return digest(whole(self.estimator), X, y)
+        return digest(whole(self.estimator), X, y, extra.get("sample_weight"))
 
     def __call__(self, names: Any) -> Any:
         found, (spec, labels, attributes, format, bounds) = names

@@ -101,7 +101,7 @@ def fit_top_layer(
             )
     left_out = [name for name, tensor in tensors.items() if tensor is None]
     # The certificate is about the weights of the layer themselves.
-    given = {"without": left_out, "transition_scale": 1.0, **settings}
+    given = {"without": left_out, "transition_scale": 1.0, "standardise": False, **settings}
     model = ChainSVM(**given).fit(features, truth)
     groups = model.weights_
     with torch.no_grad():

@@ -194,6 +194,7 @@ fn what_cannot_be_read_is_refused_in_words() {
     let desk = desk();
     desk.write("ragged.txt", "a DT\nb NN\nc DT\nd NN\ne\nf NN\n");
     desk.write("mixed.txt", "New York\tA\nb\tB\nc\tA\nd e\nf\tB\n");
+    desk.write("shapes.txt", "# names\n\nthe DT O\ncat NN\nis VBZ O\na DT\nbird NN B-X\n");
     desk.write("single.txt", "the\ncat\n");
     desk.write("reversed.txt", "DT\tthe\nNN\tcat\n");
     desk.write("empty.txt", "");
@@ -202,6 +203,7 @@ fn what_cannot_be_read_is_refused_in_words() {
     insta::assert_snapshot!(desk.session(
         "train ragged.txt
          train mixed.txt
+         train shapes.txt
          train single.txt
          train reversed.txt
          train empty.txt

@@ -1,6 +1,6 @@
 //! What a run does that nobody has told anything: λ, tolerance, loss, pairs of labels, and scales.
 
-use crate::common::{Desk, SETS};
+use crate::common::{Desk, Run, SETS};
 use maxmargin_io::Spec;
 use std::fmt::Write as _;
 
@@ -284,6 +284,37 @@ fn attributes_far_from_zero_are_centred_and_the_model_works_on_raw_rows() {
     desk.run("verify far.model far.svm").ok();
     let raw = desk.run("train far.svm --standardise never -o raw.model --test far.svm").ok();
     assert!(!raw.stderr.contains("standardised"), "{}", raw.stderr);
+}
+
+/// Tokens with a year, which tells the label together with the word.
+#[test]
+fn attributes_of_tokens_far_from_zero_are_centred_and_the_model_works_on_raw_tokens() {
+    let desk = Desk::new();
+    let token = |i: usize| {
+        let (year, word) = (1900 + i * 37 % 100, i % 3);
+        let label = if year >= 1950 { "new" } else { "old" };
+        format!("{label}\tyear:{year}\tword={word}\n{}", if i % 4 == 3 { "\n" } else { "" })
+    };
+    desk.write("years.crf", (0..200).map(token).collect::<String>());
+    let run = desk.run("train years.crf -o years.model --test years.crf").ok();
+    assert!(run.stderr.contains("an attribute lies far from 0, so that all are"), "{}", run.stderr);
+    let errors = |run: &Run| -> f64 {
+        let (_, rest) = run.stdout.split_once("On the test data ").unwrap();
+        rest.split_once(' ').unwrap().0.parse().unwrap()
+    };
+    assert!(errors(&run) < 3.0, "{}", run.stdout);
+    desk.run("verify years.model years.crf").ok();
+    desk.run("convert years.crf years.mmdata --format crfsuite").ok();
+    desk.run("verify years.model years.mmdata").ok();
+    let converted = desk.run("train years.mmdata -o converted.model --test years.crf").ok();
+    assert_eq!(desk.model("years.model").weights, desk.model("converted.model").weights);
+    assert_eq!(errors(&run), errors(&converted));
+
+    let raw = desk.run("train years.crf --standardise never --test years.crf").ok();
+    assert!(errors(&raw) > errors(&run), "{}", raw.stdout);
+    // Without a bias, nothing can take the mean over.
+    let run = desk.run("train years.crf --without bias --max-passes 5 -o free.model").ok();
+    assert!(!run.stderr.contains("far from 0"), "{}", run.stderr);
 }
 
 /// A model without a template says so when it meets words in columns.

@@ -72,8 +72,9 @@ pub struct ModelArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
     /// Divide attributes of rows and tokens by their typical size before training; weights stay in the units of
-    /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size or lie far
-    /// from 0, and subtracts means in that case, and where a few attributes are so large that they hide others]
+    /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size; with dense rows
+    /// and tokens that have attributes far from 0, whose means are subtracted; and where a few attributes are so large
+    /// that they hide others]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
     pub(crate) standardise: Option<Standardise>,
     /// The value of the constant features of a chain (transitions, biases, first and last labels), by which their

@@ -8,6 +8,7 @@ use crate::screen::wrapped;
 use anyhow::Result;
 use maxmargin::{Quality, Validation};
 use maxmargin_io::{ErrorCounts, LambdaSource, Model, Unknown};
+use maxmargin_report::format_significant;
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -95,7 +96,8 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     let is_bounded = !model.meta.bounds.is_empty() || model.meta.spec.bounds_weights();
     let within = if is_bounded { "in bounds" } else { "whatsoever" };
-    let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
+    let gap = format_significant(c.gap, 4);
+    let gap = format!("{gap} of the optimum ({share:.2} % of the objective)");
     match c.quality {
         Quality::Exact => format!(
             "The objective is {:.6}. No weights {within} can bring it below {:.6}, \
@@ -111,9 +113,10 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
         Quality::Heuristic => match c.missed {
             Some(missed) => {
                 let (bound, proven) = (c.primal + missed, c.gap + missed);
+                let within_bound = format_significant(proven, 4);
                 format!(
                     "Decoding was a heuristic: the objective is at least {:.6} and at most {bound:.6}, and no weights \
-                     {within} can bring it below {:.6}. So these are within {proven:.3e} of the optimum ({:.2} % of the \
+                     {within} can bring it below {:.6}. So these are within {within_bound} of the optimum ({:.2} % of the \
                      objective); by what was found, within {gap}.\n",
                     c.primal,
                     c.dual,
@@ -162,10 +165,10 @@ fn theory_in_words(model: &Model) -> String {
         theory.block_curvature,
         theory.start_gap,
     );
-    let bound = theory.gap_bound(meta.n, totals.visits);
+    let bound = format_significant(theory.gap_bound(meta.n, totals.visits), 4);
     let _ = writeln!(
         text,
-        "With plain steps in uniform order, the best expected gap within {} visits is at most {bound:.3e}; a line \
+        "With plain steps in uniform order, the best expected gap within {} visits is at most {bound}; a line \
          search forgets the start after {} of them.",
         totals.visits, theory.forgotten_after,
     );

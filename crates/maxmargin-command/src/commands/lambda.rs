@@ -7,7 +7,7 @@ use crate::screen::{Interrupted, Screen, on_ctrl_c};
 use anyhow::{Result, bail};
 use maxmargin::{LambdaScale, Settings};
 use maxmargin_io::{LambdaError, LambdaSearch, LambdaSource, Measure, Training, TrainingPlan};
-use maxmargin_report::format_number;
+use maxmargin_report::{format_number, format_significant};
 
 /// The rule by which λ is to be found: that of the option, or a number in the settings.
 pub(super) fn rule(args: &SettingsArgs, settings: &Settings) -> Lambda {
@@ -70,8 +70,9 @@ impl Finding<'_> {
         let mut count = 0;
         let watch = |tried: &maxmargin::TriedLambda| {
             count += 1;
-            screen.tell(format!("{count} tried, the last {:.2e}", tried.lambda));
-            screen.say(format!("lambda {:>10.3e}   {what} {:.4}", tried.lambda, tried.error));
+            screen.tell(format!("{count} tried, the last {}", format_significant(tried.lambda, 3)));
+            let lambda = format_significant(tried.lambda, 4);
+            screen.say(format!("lambda {lambda:>10}   {what} {:.4}", tried.error));
         };
         let found =
             data.choose_lambda(&plan.bounds, validation, measure, settings, &interrupt, watch);
@@ -85,7 +86,8 @@ impl Finding<'_> {
             other => other?,
         };
         let (tried, on) = (search.curve.len(), held_out_in_words(search.folds, examples));
-        screen.say(format!("lambda auto: {lambda:.4e}, the best of {tried} by {measure} on {on}"));
+        let shown = format_significant(lambda, 5);
+        screen.say(format!("lambda auto: {shown}, the best of {tried} by {measure} on {on}"));
         Ok((lambda, search))
     }
 }

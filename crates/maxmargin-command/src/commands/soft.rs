@@ -5,6 +5,7 @@ use crate::screen::Screen;
 use anyhow::{Result, bail};
 use maxmargin::Certificate;
 use maxmargin_io::{SoftRounds, SoftSpec};
+use maxmargin_report::format_significant;
 
 /// The rounds that are asked for.
 pub(super) fn rounds(args: &SoftArgs) -> SoftRounds {
@@ -36,15 +37,15 @@ pub(super) fn in_words(c: &Certificate, own: &SoftSpec) -> String {
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     format!(
         "The soft objective ({}) is {:.6}. No weights and messages can bring it below {:.6}, \
-         so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n\
+         so these are within {} of the optimum ({share:.2} % of the objective).\n\
          The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree \
-         by {:.3e} at most ({:.3e} in the mean of squares).\n",
+         by {} at most ({} in the mean of squares).\n",
         own.rho_in_words(),
         c.primal,
         c.dual,
-        c.gap,
+        format_significant(c.gap, 4),
         own.hard_objective,
-        own.violation.0,
-        own.violation.1
+        format_significant(own.violation.0, 4),
+        format_significant(own.violation.1, 4)
     )
 }

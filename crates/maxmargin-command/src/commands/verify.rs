@@ -6,6 +6,7 @@ use crate::screen::{Screen, wrapped};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, Average, PointCheck, Quality, Settings};
 use maxmargin_io::{LabelRule, Model, Verdict};
+use maxmargin_report::format_significant;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -117,6 +118,7 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
         Some(audit) if is_unfinished => audit.certificate.gap,
         _ => claimed.gap,
     };
+    let gap = format_significant(gap, 4);
     // What is claimed was confirmed, and what is not claimed can still be found.
     let missed = audit.and_then(|audit| audit.certificate.missed);
     let missed = missed.map(|found| claimed.missed.map_or(found, |claimed| claimed.max(found)));
@@ -128,19 +130,19 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
         }
         _ if is_unfinished => format!(
             "The claim holds as far as it goes: training ended before its exact pass was done. The dual \
-             point is {point}, {weights}, and now the objective is shown to be within {gap:.3e} {optimum} \
+             point is {point}, {weights}, and now the objective is shown to be within {gap} {optimum} \
              on these data."
         ),
         _ => match missed {
             Some(missed) => format!(
                 "The claim holds: the dual point is {point}, {weights}, and the objective is at least {:.6} and at most \
-                 {:.6}, which is within {:.3e} {optimum} on these data.",
+                 {:.6}, which is within {} {optimum} on these data.",
                 claimed.primal,
                 claimed.primal + missed,
-                claimed.gap + missed
+                format_significant(claimed.gap + missed, 4)
             ),
             None => format!(
-                "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap:.3e} \
+                "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap} \
                  {optimum} on these data."
             ),
         },

@@ -12,6 +12,7 @@ use super::activity::Left;
 use super::words::rough_duration;
 use maxmargin::SettingsRecord;
 use maxmargin::observe::Record;
+use maxmargin_report::format_significant;
 
 /// A run, seen from its last pass.
 #[derive(Debug, Clone)]
@@ -122,8 +123,11 @@ impl Outlook {
         let pass = format!("pass {}", self.last.pass);
         match (self.last.gap, self.target()) {
             (None, _) => pass,
-            (Some(gap), None) => format!("{pass}, gap {gap:.2e}"),
-            (Some(gap), Some(target)) => format!("{pass}, gap {gap:.2e} (aim {target:.1e})"),
+            (Some(gap), None) => format!("{pass}, gap {}", format_significant(gap, 3)),
+            (Some(gap), Some(target)) => {
+                let (gap, target) = (format_significant(gap, 3), format_significant(target, 2));
+                format!("{pass}, gap {gap} (aim {target})")
+            }
         }
     }
 

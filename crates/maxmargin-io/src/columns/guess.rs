@@ -1,14 +1,14 @@
 //! Whether lines are tokens in columns, with the label last.
 
 use super::layout::{Layout, has_header, is_conllu, rows_ahead};
-use super::reader::LOOK;
+use super::reader::{LOOK, count};
 use crate::error::DataError;
 use crate::lines::Lines;
 use crate::number::{parse_index, parse_value};
 use std::collections::HashSet;
 
 /// What lines look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Columns {
     /// Tokens with labels.
     Labelled,
@@ -18,6 +18,9 @@ pub(crate) enum Columns {
     Single,
     /// Labels first, perhaps.
     Reversed,
+    /// Columns, but too many lines have more or fewer of them than the others; which line is the first of these, and
+    /// what is wrong with it.
+    Ragged(String),
     /// Something else.
     Other,
 }
@@ -30,18 +33,14 @@ pub(crate) fn look_at_columns(lines: &mut Lines) -> Result<Columns, DataError> {
     }
     let layout = Layout::of(&ahead.rows);
     let skip = usize::from(has_header(layout, &ahead.rows));
-    Ok(classify(layout, &ahead.rows[skip..], skip == 1))
+    Ok(classify(layout, &ahead.rows[skip..], &ahead.numbers[skip..], skip == 1))
 }
 
-fn classify(layout: Layout, rows: &[String], has_header: bool) -> Columns {
+fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) -> Columns {
     let cut: Vec<Vec<&str>> = rows.iter().map(|row| layout.cells(row)).collect();
     let Some(width) = most_frequent_width(&cut) else { return Columns::Other };
     let typical: Vec<&[&str]> =
         cut.iter().filter(|cells| cells.len() == width).map(Vec::as_slice).collect();
-    // A few lines may be wrong; the reader will name them. Prose has lines of all lengths.
-    if typical.len() * 5 < cut.len() * 4 {
-        return Columns::Other;
-    }
     let column = |at: usize| typical.iter().map(move |cells| cells[at]);
     let (words, labels) = (|| column(0), || column(width - 1));
     let numbered = words().all(|word| parse_value(word).is_ok());
@@ -50,6 +49,10 @@ fn classify(layout: Layout, rows: &[String], has_header: bool) -> Columns {
     let texts = words().filter(|word| word.contains(' ')).count();
     if numbered || has_features || texts * 2 > typical.len() {
         return Columns::Other;
+    }
+    // A few lines may be wrong; the reader will name them.
+    if typical.len() * 5 < cut.len() * 4 {
+        return ragged(layout, &cut, numbers, width);
     }
     if width == 1 {
         return Columns::Single;
@@ -76,6 +79,20 @@ fn classify(layout: Layout, rows: &[String], has_header: bool) -> Columns {
         std::cmp::Ordering::Equal if layout == Layout::Blanks => Columns::Labelled,
         _ => Columns::Reversed,
     }
+}
+
+/// Names the first line that does not have so many columns.
+fn ragged(layout: Layout, cut: &[Vec<&str>], numbers: &[u64], width: usize) -> Columns {
+    let lines = || cut.iter().map(Vec::len).zip(numbers);
+    let other = lines().find(|(columns, _)| *columns != width);
+    let usual = lines().find(|(columns, _)| *columns == width);
+    let (Some((columns, line)), Some((_, like))) = (other, usual) else { return Columns::Other };
+    let reason = match 2 * lines().filter(|(columns, _)| *columns == width).count() > cut.len() {
+        true => "as in most lines".to_owned(),
+        false => format!("as in line {like}"),
+    };
+    let (found, between) = (count(columns), layout.between());
+    Columns::Ragged(format!("line {line} has {found} {between}, expected {width}, {reason}"))
 }
 
 fn most_frequent_width(cut: &[Vec<&str>]) -> Option<usize> {
@@ -133,7 +150,6 @@ mod tests {
             ("1 0.5 0.25\n2 0.5 1\n", Columns::Other),
             ("+1 2:0.5 1:1\n", Columns::Other),
             ("cat 1:x\n", Columns::Other),
-            ("It was a dark night\nand then\nnothing came of it\nat all\n", Columns::Other),
             ("a fine film\tGOOD\nso bad\tBAD\n", Columns::Other),
             ("the\ncat\n", Columns::Single),
             ("O\tbias\n", Columns::Reversed),
@@ -142,6 +158,30 @@ mod tests {
             ("NN cat\nVB purrs\n", Columns::Reversed),
         ] {
             assert_eq!(look(text), columns, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_with_another_number_of_columns_is_named() {
+        for (text, why) in [
+            (
+                "# c\n\nthe DT O\ncat NN\nis VBZ O\n\na DT O\nbig\nbird NN B-X\n",
+                "line 4 has 2 columns between blanks, expected 3, as in most lines",
+            ),
+            (
+                "New York\tNNP\tB-LOC\nis\tVBZ\nbig\tJJ\tO\n",
+                "line 2 has 2 columns between tabs, expected 3, as in most lines",
+            ),
+            (
+                "word pos label\nthe\na DT O\ncat NN O\n",
+                "line 2 has 1 column between blanks, expected 3, as in most lines",
+            ),
+            (
+                "It was a dark night\nand then\nnothing came of it\nat all\n",
+                "line 1 has 5 columns between blanks, expected 2, as in line 2",
+            ),
+        ] {
+            assert_eq!(look(text), Columns::Ragged(why.to_owned()), "{text:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::examples::Examples;
 use maxmargin::model::Row;
 
 /// Sums over rows, attribute by attribute.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Moments {
     rows: f64,
     /// Of each attribute: the sum and the sum of squares of its values, the number of rows that have it, and
@@ -16,7 +16,7 @@ pub(crate) struct Moments {
     attributes: Vec<Column>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Column {
     sum: f64,
     squares: f64,
@@ -44,6 +44,25 @@ impl Moments {
             column.least = column.least.min(value);
             column.largest = column.largest.max(value);
         }
+    }
+
+    /// The number of rows, and what is known of each attribute; see [`from_columns`](Self::from_columns).
+    pub(crate) fn columns(&self) -> (f64, impl Iterator<Item = [f64; 5]>) {
+        let numbers = |own: &Column| [own.sum, own.squares, own.count, own.least, own.largest];
+        (self.rows, self.attributes.iter().map(numbers))
+    }
+
+    /// The sums over so many rows, from what is known of each attribute: the sum and the sum of squares of its values,
+    /// the number of rows that have it, and its least and largest value.
+    pub(crate) fn from_columns(rows: f64, columns: impl Iterator<Item = [f64; 5]>) -> Self {
+        let column = |[sum, squares, count, least, largest]: [f64; 5]| Column {
+            sum,
+            squares,
+            count,
+            least,
+            largest,
+        };
+        Self { rows, attributes: columns.map(column).collect() }
     }
 
     /// The sum of all squares, and what is left of it after centring.

@@ -177,6 +177,8 @@ class Trainer:
             "lam": strength(self._algorithm, self._given, n),
             "max_passes": passes(self._algorithm, self._given, n),
             "options": {"average": "weighted"},
+            # c1 and c2 hold back weights in the units of the data.
+            "standardise": False,
         }
         settings.update({name: value for name, value in options.items() if value is not None})
         estimator = Chain(callback=self._on_row, **settings)

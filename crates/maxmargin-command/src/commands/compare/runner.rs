@@ -16,6 +16,7 @@ use maxmargin::{GroupBounds, Settings, Status, Trainer};
 use maxmargin_io::{
     BuiltProblem, Fingerprint, ProblemRole, Spec, Training, atomic_write, map_side_by_side,
 };
+use maxmargin_report::format_significant;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -278,7 +279,8 @@ impl Runner<'_> {
 
     fn find_or_train(&self, task: &Task<'_>) -> Result<Outcome> {
         let &Task { method: Method { name, settings, .. }, lambda, seed, side_by_side } = task;
-        self.screen.tell(format!("{name}, lambda {lambda:.3e}, seed {seed}"));
+        let shown = format_significant(lambda, 4);
+        self.screen.tell(format!("{name}, lambda {shown}, seed {seed}"));
         let n = self.problem.blocks().examples() as f64;
         let settings = Settings {
             lambda: Some(lambda),
@@ -323,7 +325,8 @@ impl Runner<'_> {
                 Event::Pass { record, block_gaps } => {
                     if let Some(gap) = record.gap {
                         let (pass, seed) = (record.pass, settings.seed);
-                        let what = format!("{method}, seed {seed}, pass {pass}, gap {gap:.2e}");
+                        let gap = format_significant(gap, 3);
+                        let what = format!("{method}, seed {seed}, pass {pass}, gap {gap}");
                         self.screen.tell_soon(what);
                     }
                     let errors = measured.take().filter(|_| record.gap.is_some());

@@ -2,7 +2,7 @@
 
 use super::curves::{AtLambda, Group, Spread, by_lambda};
 use super::runner::Results;
-use maxmargin_report::format_number;
+use maxmargin_report::{format_number, format_significant};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -271,7 +271,7 @@ impl LambdaSummary {
         std::iter::once(method.method.clone())
             .chain(passes)
             .chain(seconds)
-            .chain([show(method.gap, |gap| format!("{gap:.1e}"))])
+            .chain([show(method.gap, |gap| format_significant(gap, 2))])
             .chain(errors)
             .collect()
     }

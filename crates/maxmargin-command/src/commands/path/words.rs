@@ -5,6 +5,7 @@ use crate::commands::{print, print_json};
 use crate::screen::wrapped;
 use anyhow::Result;
 use maxmargin::{Breakpoint, Path, PathKind, Quality, Status};
+use maxmargin_report::format_significant;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -17,7 +18,8 @@ pub(in crate::commands) fn line(b: &Breakpoint, error: Option<f64>) -> String {
     let error = error.map_or_else(|| "–".to_owned(), |error| format!("{error:.4}"));
     let (lambda, gap) = (b.certificate.lambda, b.certificate.gap);
     let (calls, seconds) = (b.oracle_calls, b.seconds);
-    format!("{lambda:>12.4e} {gap:>10.6} {calls:>12} {seconds:>7.2}s {error:>10}\n")
+    let lambda = format_significant(lambda, 5);
+    format!("{lambda:>12} {gap:>10.6} {calls:>12} {seconds:>7.2}s {error:>10}\n")
 }
 
 /// Chooses the rows that are shown: a path can have hundreds of breakpoints close to each other.
@@ -119,9 +121,8 @@ impl Outcome {
             text.push_str("Decoding was a heuristic: true gaps may be larger.\n");
         }
         if let Some(error) = self.least_error() {
-            let lambda = self.best().certificate.lambda;
-            let _ =
-                writeln!(text, "The least validation error is {error:.4}, at lambda {lambda:.4e}.");
+            let lambda = format_significant(self.best().certificate.lambda, 5);
+            let _ = writeln!(text, "The least validation error is {error:.4}, at lambda {lambda}.");
         }
         text
     }
@@ -129,7 +130,7 @@ impl Outcome {
     fn range_in_words(&self) -> String {
         match self.path.lowest {
             0.0 => "every lambda".to_owned(),
-            lowest => format!("every lambda from {lowest:.4e} upwards"),
+            lowest => format!("every lambda from {} upwards", format_significant(lowest, 5)),
         }
     }
 
