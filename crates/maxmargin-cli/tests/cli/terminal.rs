@@ -210,7 +210,7 @@ fn the_search_for_lambda_is_seen() {
 #[test]
 fn paths_and_grids_are_seen() {
     let desk = Desk::new();
-    on_all_terminals(&desk, "path ocr-small --epsilon 0.3 -o x.model", |seen| {
+    on_all_terminals(&desk, "path ocr-small --epsilon 1 -o x.model", |seen| {
         seen.shows("path: 2 done, lambda ");
         let rows = seen.rows("lambda        gap");
         let (last, rows) = rows.split_last().unwrap();

@@ -58,10 +58,8 @@ impl Thinning {
         let mut text = self.waiting.unwrap_or_default();
         let left_out = self.left_out - usize::from(!text.is_empty());
         if left_out > 0 {
-            let _ = writeln!(
-                text,
-                "{left_out} more breakpoints lie between these; --json has them all"
-            );
+            let lie = if left_out == 1 { "breakpoint lies" } else { "breakpoints lie" };
+            let _ = writeln!(text, "{left_out} more {lie} between these; --json has them all");
         }
         text
     }
