@@ -188,6 +188,16 @@ fn measures_and_tolerances_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn paths_and_comparisons_refuse_to_standardise() {
+    let desk = Desk::new();
+    for verb in ["path pets.crf -o x.model", "compare pets.crf"] {
+        let run = desk.run(&format!("{verb} --standardise"));
+        assert_ne!(run.code, 0);
+        assert!(run.stderr.contains("takes attributes as they are"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn wild_scales_are_standardised_and_the_model_works_on_raw_rows() {
     let desk = Desk::new();
     desk.write("wild.svm", wild());

@@ -61,6 +61,16 @@ pub(super) fn apply(
     Ok(None)
 }
 
+/// Refuses to scale where weights are found for many λ or by many methods, and only `train` would scale as well.
+pub(super) fn refuse(args: &ModelArgs, verb: &str) -> Result<()> {
+    if args.standardise == Some(Standardise::Always) {
+        bail!(
+            "`{verb}` takes attributes as they are\nhint: `maxmargin train DATA --standardise` scales them"
+        );
+    }
+    Ok(())
+}
+
 /// Whether any value is neither 0 nor 1.
 fn has_real_values(data: &Training) -> bool {
     let is_real =

@@ -9,6 +9,7 @@ pub(crate) mod runner;
 pub(crate) mod summary;
 
 use super::figures::write_figures;
+use super::scaling;
 use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
@@ -95,6 +96,7 @@ fn race(args: &CompareArgs) -> Result<Race> {
     if args.seeds == 0 {
         bail!("--seeds is 0; it must be at least 1");
     }
+    scaling::refuse(&args.model, "compare")?;
     if args.data == "-" && args.test.as_deref() == Some("-") {
         bail!("training and test data cannot both come from standard input");
     }

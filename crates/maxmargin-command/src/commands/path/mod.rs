@@ -6,6 +6,7 @@ mod words;
 pub(super) use words::Outcome;
 
 use super::figures::{make_folder, write_figures};
+use super::scaling;
 use super::session::error_of;
 use super::train::{as_option, write_file};
 use crate::args::PathArgs;
@@ -30,6 +31,7 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     if args.data == "-" && args.validation.as_deref() == Some("-") {
         bail!("training and validation data cannot both come from standard input");
     }
+    scaling::refuse(&args.model, "path")?;
     if args.model.kernel.is_given() {
         bail!(
             "paths are of weights, and a model with a --kernel has coefficients of inputs instead\n\
