@@ -146,7 +146,7 @@ def test_sequences_and_segments_are_loaded():
     dense = [rng.normal(size=(len(own), 2)) for own in y]
     check(ChainSVM(lam=0.05), dense, y, ends)
     columns = [[(next(iter(token)), "x") for token in own] for own in X]
-    check(ChainSVM(lam=0.05, template="words"), columns, y, ends)
+    check(ChainSVM(lam=0.5, template="words"), columns, y, ends)
     numbers = [["ABC".index(label) for label in own] for own in y]
     check(ChainSVM(lam=0.05), X, numbers, ends)
     cuts = [
