@@ -1,15 +1,15 @@
-//! What a certificate, or a model, says against itself: found without any data.
+//! Finds contradictions in a certificate or a model, without any data.
 
 use crate::claim::Claim;
 use crate::model::Model;
 use crate::spec::Spec;
 use maxmargin::{Bounds, BoundsError, Certificate, GroupBounds, Quality, Status};
 
-/// What of a certificate contradicts the rest of it: its gap is primal − dual, and no primal lies below
-/// a dual.
+/// How the numbers of a certificate contradict each other. Its gap must be primal − dual, and no primal may lie
+/// below a dual.
 ///
-/// With a heuristic oracle the primal is no more than what was found, so that it may lie below the dual;
-/// the gap is 0 then.
+/// With a heuristic oracle, the primal is only as large as what was found, so it may lie below the dual. The gap is
+/// then 0.
 pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<String> {
     let Certificate { lambda, primal, dual, gap, quality, missed } = *certificate;
     if !(lambda > 0.0 && lambda.is_finite()) {
@@ -33,7 +33,7 @@ pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<Str
     (!agrees).then(|| format!("the gap is claimed to be {gap}, but primal − dual is {difference}"))
 }
 
-/// How far apart numbers made of `sizes` may be, for rounding alone.
+/// How far numbers that are computed from `sizes` may differ because of rounding.
 pub(crate) fn rounding_of(sizes: &[f64]) -> f64 {
     Claim::ROUNDING * sizes.iter().map(|size| size.abs()).sum::<f64>()
 }
@@ -105,7 +105,7 @@ impl Claim<'_> {
         out_of_bounds(bounds, self.weights)
     }
 
-    /// What the status says against a gap.
+    /// How the status contradicts a gap.
     pub(crate) fn status_contradiction(&self, gap: f64) -> Option<String> {
         let c = &self.certificate;
         let tolerance = self.settings.tolerance_at(c.dual);
@@ -118,7 +118,7 @@ impl Claim<'_> {
         match self.status? {
             Status::Converged => (gap > tolerance + rounding)
                 .then(|| format!("the gap is claimed to be within {tolerance}, but is {gap}")),
-            // So ends the training of breakpoints of a heuristic path, whatever their gap.
+            // Breakpoints of a heuristic path have this status, whatever their gap is.
             Status::Estimated => None,
             status => (gap < tolerance - rounding).then(|| {
                 format!("the status is {status}, but the gap {gap} is within {tolerance}, which is converged")
@@ -171,7 +171,7 @@ impl Model {
         })
     }
 
-    /// Bounds that are stated, and not kept. A model sets bounds of its own too, which its problem knows.
+    /// A bound that is stated but does not hold. A model also sets bounds of its own, which its problem knows.
     fn bounds_contradiction(&self) -> Option<String> {
         match self.meta.spec.resolve_bounds(&self.meta.bounds) {
             Ok(bounds) => bounds.and_then(|bounds| out_of_bounds(&bounds, &self.weights)),
