@@ -51,8 +51,8 @@ pub(crate) fn out_of_bounds(bounds: &Bounds, weights: &[f64]) -> Option<String> 
 }
 
 impl Claim<'_> {
-    /// What the claim says against itself, whatever the data: a gap that is not primal − dual, or a
-    /// training that has converged to a gap above its tolerance.
+    /// How the claim contradicts itself, independently of the data: its gap is not primal − dual, or the training
+    /// has converged to a gap above its tolerance.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -128,8 +128,8 @@ impl Claim<'_> {
 }
 
 impl Model {
-    /// What the model says against itself, whatever the data: what [`Claim::contradictions`] finds, a
-    /// λ that is not that of the settings, weights out of bounds, and names that are not those of
+    /// How the model contradicts itself, independently of the data: all that [`Claim::contradictions`] finds, a λ
+    /// that differs from that of the settings, weights outside of their bounds, and names that differ from those of
     /// the format.
     ///
     /// ```
@@ -198,8 +198,8 @@ impl Spec {
     /// # Ok::<(), maxmargin::BoundsError>(())
     /// ```
     ///
-    /// Bounds are on what weights add to scores, so that those on constant features of a chain are divided by their
-    /// [value](Self::transition_scale).
+    /// Bounds apply to the amounts that weights add to scores. So the bounds of constant features of a chain are
+    /// divided by their [value](Self::transition_scale).
     ///
     /// # Errors
     /// Groups that do not exist, or bounds that leave no number between them.
@@ -218,14 +218,15 @@ impl Spec {
     }
 }
 
-/// Bounds on weights of which `scale` times the weight is within these bounds, in spite of rounding where there is room.
+/// Bounds on weights such that `scale` times the weight is within the given bounds. If there is room, this holds in
+/// spite of rounding.
 fn divided((lower, upper): (f64, f64), scale: f64) -> (f64, f64) {
     let at_most = |bound: f64| {
         let divided = bound / scale;
         if divided * scale > bound { divided.next_down() } else { divided }
     };
     let inside = (-at_most(-lower), at_most(upper));
-    // Equal bounds can lie between two numbers.
+    // There may be no number between equal bounds after division.
     if inside.0 <= inside.1 { inside } else { (lower / scale, upper / scale) }
 }
 

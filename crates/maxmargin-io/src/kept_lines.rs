@@ -4,10 +4,10 @@ use crate::columns::Layout;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// What a prediction is called in a header.
+/// The name of the column of predictions in a header.
 const PREDICTED: &str = "predicted";
 
-/// The lines that a reader has gone through for its last sequence, comments and blank lines included.
+/// The lines that a reader has read for its last sequence, including comments and blank lines.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, RawSequence, open_reader};
