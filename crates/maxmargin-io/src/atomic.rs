@@ -71,7 +71,7 @@ pub fn atomic_write<T, E: From<SaveError>>(
 ) -> Result<T, E> {
     let path = path.as_ref();
     let fail = |reason: io::Error| SaveError { path: path.into(), reason };
-    // A device or a pipe stays one even if the links to it lead to no path (`/dev/stdout`).
+    // A device or a pipe is written to directly, even if the links to it lead to no path (`/dev/stdout`).
     let target = match fs::metadata(path) {
         Ok(found) if !found.is_file() => path.to_path_buf(),
         _ => follow_links(path).map_err(fail)?,

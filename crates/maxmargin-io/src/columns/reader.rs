@@ -310,7 +310,7 @@ impl ColumnsReader {
         Ok(())
     }
 
-    /// The columns of each token of the last sentence, without labels.
+    /// The columns of token `t` of the last sentence, without its label.
     pub fn cells(&self, t: usize) -> impl ExactSizeIterator<Item = &str> {
         self.sentence.cells(t)
     }
