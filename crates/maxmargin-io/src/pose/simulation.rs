@@ -79,7 +79,7 @@ impl Default for PoseSimulation {
     }
 }
 
-/// The random data of one person.
+/// The true states, the maps and the frame of one person.
 struct Drawn {
     truth: Vec<State>,
     maps: Vec<f32>,
