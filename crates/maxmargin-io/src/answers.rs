@@ -1,8 +1,8 @@
-//! Answers to sequences of an input, on several threads and in the order of the input.
+//! Answers the sequences of an input, on several threads and in the order of the input.
 //!
-//! Where an input can be cut into pieces, threads read these as well. Elsewhere one thread at a time reads some
-//! sequences, and answers them while another one reads the next. Only some pieces are at hand at a time, so that
-//! the memory in use does not grow with the input.
+//! If an input can be cut into pieces, the threads read the pieces as well. Otherwise one thread at a time reads
+//! some sequences and answers them, while another thread reads the next ones. Only a few pieces are in memory at a
+//! time, so the memory in use does not grow with the input.
 
 use crate::error::DataError;
 use crate::in_order::work_in_order;
@@ -15,11 +15,11 @@ use crate::side_by_side::thread_count;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Sequences that a thread takes at once, and their tokens, at most.
+/// A thread takes at most this many sequences at once, and takes no more after `TOKENS` tokens.
 const SEQUENCES: usize = 64;
 const TOKENS: usize = 2048;
 
-/// Times that each thread comes for examples, at least, so that none has to wait long for another at the end.
+/// Each thread takes examples at least this many times, so that threads do not wait long for each other at the end.
 const TIMES: usize = 8;
 
 /// How the sequences of an input are answered; see [`answer_sequences`].
@@ -32,9 +32,10 @@ const TIMES: usize = 8;
 pub struct Answering {
     /// The number of threads; 0 means all cores. Answers do not depend on it.
     pub threads: usize,
-    /// Whether each sequence is answered as soon as it is read, before the next one may be there.
+    /// Whether each sequence is answered as soon as it is read, even if the next one is not there yet.
     pub follows: bool,
-    /// How long the answers are, in answers of the usual length: fewer sequences are then taken at once.
+    /// The length of an answer, in answers of the usual length. If answers are long, a thread takes fewer sequences
+    /// at once.
     pub answers_each: usize,
 }
 
@@ -62,8 +63,9 @@ pub struct Asked<'a> {
     pub kept_lines: Option<&'a KeptLines>,
 }
 
-/// Reads sequences to the end of the input, has threads `answer` them, and writes the answers to `out` in the order of
-/// the input; returns what was not known in all of them. Each thread makes itself scratch memory with `start`.
+/// Reads sequences to the end of the input, calls `answer` for them on several threads, and writes the answers to
+/// `out` in the order of the input. Returns how much of the sequences was not known. Each thread calls `start` once
+/// to create its scratch memory.
 ///
 /// ```
 /// use maxmargin_io::{Answering, Format, Lines, Unknown, answer_sequences, open_reader};
@@ -81,7 +83,8 @@ pub struct Asked<'a> {
 /// ```
 ///
 /// # Errors
-/// The first error of reading, answering or writing. What comes before it in the input was written.
+/// Returns the first error of reading, answering or writing. The answers to everything before it in the input were
+/// written.
 pub fn answer_sequences<S, E: From<DataError> + From<io::Error> + Send>(
     mut reader: impl ReadSequences + Send,
     plan: Answering,
@@ -118,9 +121,9 @@ pub fn answer_sequences<S, E: From<DataError> + From<io::Error> + Send>(
     Ok(unknown)
 }
 
-/// Has threads `answer` the examples 0, 1, …, `count` − 1, and writes the answers to `out` in this order. Each thread
-/// makes itself scratch memory with `start`. Of the plan, examples that are at hand need no
-/// [following](Answering::follows).
+/// Calls `answer` for the examples 0, 1, …, `count` − 1 on several threads, and writes the answers to `out` in this
+/// order. Each thread calls `start` once to create its scratch memory. [`follows`](Answering::follows) has no
+/// effect, because all examples are in memory.
 ///
 /// ```
 /// use maxmargin_io::{Answering, answer_examples};
@@ -135,7 +138,7 @@ pub fn answer_sequences<S, E: From<DataError> + From<io::Error> + Send>(
 /// ```
 ///
 /// # Errors
-/// The first error of answering or writing. What comes before it was written.
+/// Returns the first error of answering or writing. The answers to all examples before it were written.
 pub fn answer_examples<S, E: From<io::Error> + Send>(
     count: usize,
     plan: Answering,
@@ -165,7 +168,7 @@ pub fn answer_examples<S, E: From<io::Error> + Send>(
     Ok(out.flush()?)
 }
 
-/// Answers an input whose pieces can be read by themselves.
+/// Answers an input whose pieces can be read independently.
 fn answer_pieces<S, E: From<DataError> + Send>(
     mut pieces: Pieces,
     threads: usize,
@@ -200,7 +203,7 @@ fn answer_pieces<S, E: From<DataError> + Send>(
 /// Reads some sequences at once.
 struct Batches<R> {
     reader: R,
-    /// The most sequences of a batch, and tokens before the last sequence.
+    /// A batch ends at this number of sequences, or at this number of tokens.
     sequences: usize,
     tokens: usize,
     ended: bool,
@@ -212,7 +215,7 @@ struct Batch {
     sequences: Vec<(RawSequence, Option<KeptLines>)>,
     /// Lines after the last sequence.
     rest: Option<KeptLines>,
-    /// What is wrong after these sequences.
+    /// The error that follows these sequences.
     error: Option<DataError>,
     is_last: bool,
 }
@@ -270,11 +273,11 @@ impl Batch {
     }
 }
 
-/// What a thread makes of a piece.
+/// The answers of a thread to a piece.
 struct Answered<E> {
     text: Vec<u8>,
     unknown: Unknown,
-    /// What is wrong after this text.
+    /// The error that follows this text.
     error: Option<E>,
 }
 
@@ -285,7 +288,7 @@ impl<E> Default for Answered<E> {
 }
 
 impl<E> Answered<E> {
-    /// Adds the answer to a sequence; false if there is an error, which nothing may come after.
+    /// Adds the answer to a sequence. Returns `false` if there is an error, after which no answers may follow.
     fn add<S>(
         &mut self,
         scratch: &mut S,

@@ -1,4 +1,4 @@
-//! Files that are either written completely or not at all.
+//! Writes files either completely or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ pub struct SaveError {
     pub reason: io::Error,
 }
 
-/// Lets closures that do nothing but write have plain [`io::Error`]s.
+/// Allows closures that only write to use plain [`io::Error`]s.
 impl From<SaveError> for io::Error {
     fn from(error: SaveError) -> Self {
         Self::new(error.reason.kind(), error)
@@ -32,24 +32,23 @@ impl From<SaveError> for io::Error {
 /// How many symbolic links are followed: as many as Linux does.
 const LINKS: usize = 40;
 
-/// Writes a file in one step: readers see the old content or the new, never a part, whatever
-/// happens in between.
+/// Writes a file in one step. Readers always see either all of the old content or all of the new content.
 ///
-/// `write` fills a temporary file in the same folder, which is then flushed to disk and renamed. If
-/// anything fails, the temporary file is removed, and what was at `path` before stays as it was.
+/// `write` fills a temporary file in the same folder, which is then flushed to disk and renamed. If anything fails,
+/// the temporary file is removed, and an old file at `path` stays as it was.
 ///
 /// * A new file has the permissions of any other new file (those of the umask); an existing one
 ///   keeps its own. A file that is read-only stays as it is.
 /// * If `path` is a symbolic link, the file it points to is written, and the link stays.
-/// * A process that is killed leaves its temporary file behind. The next one that writes the same file removes it.
-/// * What is no regular file, such as `/dev/stdout` or a pipe, cannot be replaced and is written to
-///   directly.
+/// * A process that is killed leaves its temporary file behind. The next process that writes the same file removes
+///   it.
+/// * Devices and pipes, such as `/dev/stdout`, cannot be replaced. They are written to directly.
 ///
-/// The result of `write` is passed on.
+/// Returns the result of `write`.
 ///
 /// # Errors
-/// Those of `write`, and a [`SaveError`] that names the file. `path` is a directory, the folder is
-/// missing, the disk is full.
+/// The errors of `write`, and a [`SaveError`] that names the file, for example if `path` is a directory, the folder
+/// is missing, or the disk is full.
 ///
 /// ```
 /// use maxmargin_io::atomic_write;
@@ -72,7 +71,7 @@ pub fn atomic_write<T, E: From<SaveError>>(
 ) -> Result<T, E> {
     let path = path.as_ref();
     let fail = |reason: io::Error| SaveError { path: path.into(), reason };
-    // A device or a pipe is what it is, even if the links to it lead nowhere (`/dev/stdout`).
+    // A device or a pipe is written to directly, even if the links to it lead to no path (`/dev/stdout`).
     let target = match fs::metadata(path) {
         Ok(found) if !found.is_file() => path.to_path_buf(),
         _ => follow_links(path).map_err(fail)?,
@@ -127,17 +126,17 @@ pub fn atomic_write<T, E: From<SaveError>>(
     Ok(result)
 }
 
-/// How the names of temporary files end.
+/// The end of the names of temporary files.
 const SUFFIX: &str = ".tmp";
 
-/// How the names of all temporary files for a target begin. The number of the process comes next.
+/// The beginning of the names of all temporary files for a target. The number of the process follows.
 fn prefix_of(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default();
     format!(".maxmargin-{:016x}-", xxhash_rust::xxh3::xxh3_64(name.as_encoded_bytes()))
 }
 
-/// Removes the temporary files that killed processes have left for the same target. What cannot be removed stays:
-/// it is in nobody's way.
+/// Removes the temporary files that killed processes have left for the same target. Files that cannot be removed
+/// stay; they do no harm.
 fn clear_leftovers(folder: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -156,7 +155,7 @@ fn has_ended(process: u32, _: &fs::DirEntry) -> bool {
     Path::new("/proc/self").exists() && !Path::new("/proc").join(process.to_string()).exists()
 }
 
-/// Elsewhere only time tells: nothing takes a day to write.
+/// On other systems, the age of the file decides, because no file takes a day to write.
 #[cfg(not(target_os = "linux"))]
 fn has_ended(process: u32, entry: &fs::DirEntry) -> bool {
     const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
@@ -183,8 +182,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// What a new file asks for; the umask takes from it. Temporary files are closed to others unless
-/// told otherwise.
+/// The permissions of a new file before the umask is applied. Temporary files are closed to other users by default.
 #[cfg(unix)]
 fn usual_permissions() -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -196,8 +194,8 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Makes the new name last a power failure. Not every file system can, and the content is safe
-/// already, so that errors are ignored.
+/// Makes the new name survive a power failure. Not every file system can do this, and the content is already safe,
+/// so errors are ignored.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());

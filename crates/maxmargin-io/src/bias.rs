@@ -1,22 +1,23 @@
-//! The value of the bias of rows that fits the length of attributes.
+//! Chooses the value of the bias of rows to fit the length of their attributes.
 //!
-//! A bias is an attribute that all rows have, and has no unit. With the value 1, the longer the attributes of rows are, the
-//! more λ, which fits their length, holds the bias back. A wrong label changes the attributes of one row and the bias; with
-//! the value √m, where m is the mean squared length of the attributes of a row, both changes are equally long, in any
-//! units. It is the rule of [`transition_scale`](crate::transition_scale) for rows.
-//! `benchmarks/results/2026-11-19-defaults.md` has what that was chosen by.
+//! A bias is an attribute that all rows have. It has no unit. λ fits the length of the attributes of rows; the
+//! longer they are, the more λ holds back a bias with the value 1. A wrong label changes the attributes of one row
+//! and the bias. If the bias has the value √m, where m is the mean squared length of the attributes of a row, both
+//! changes are equally long in any units. This is the rule of [`transition_scale`](crate::transition_scale),
+//! applied to rows. `benchmarks/results/2026-11-19-defaults.md` has the measurements behind this choice.
 
 use crate::lambda::Moments;
 use crate::spec::Spec;
 use crate::training::Training;
 use maxmargin::model::LabelledRows;
 
-/// About so many rows are enough to know the mean of all.
+/// The mean of about this many rows is close enough to the mean of all rows.
 const SAMPLE: usize = 20_000;
 
 impl Training {
-    /// Gives the bias of a binary or multiclass model the value that fits the attributes of its rows; see
-    /// [`bias_value`]. Models without a bias or with a kernel, and all others, stay as they are. Returns the value.
+    /// Gives the bias of a binary or multiclass model the value that fits the attributes of its rows, and returns
+    /// the value; see [`bias_value`]. Models without a bias or with a kernel, and models of other kinds, are not
+    /// changed.
     pub fn fit_bias(&mut self) -> Option<f64> {
         let rows = self.examples.rows()?;
         let bias = match &mut self.spec {
@@ -37,9 +38,9 @@ impl Training {
     }
 }
 
-/// The value of a bias that fits the attributes of rows: the root of their mean squared length, centred, as for λ;
-/// attributes that are the same in all rows count in full. A row counts as many times as its weight says. It is 1 if rows
-/// have no attributes.
+/// The value of a bias that fits the attributes of rows: the root of their mean squared length, centred as for λ.
+/// Attributes that are the same in all rows count in full. A row counts as many times as its weight says. The value
+/// is 1 if rows have no attributes.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -58,7 +59,7 @@ pub fn bias_value(rows: &LabelledRows) -> f64 {
     value(&moments(rows, step(rows)))
 }
 
-/// Of how many rows one is looked at.
+/// One row in this many is used.
 fn step(rows: &LabelledRows) -> usize {
     rows.len().div_ceil(SAMPLE).max(1)
 }
@@ -73,11 +74,11 @@ fn moments(rows: &LabelledRows, step: usize) -> Moments {
 
 fn value(moments: &Moments) -> f64 {
     let square = moments.mean_left();
-    // Lengths that overflow or vanish say nothing.
+    // Lengths that overflow or vanish cannot be used.
     if square.is_normal() { square.sqrt() } else { 1.0 }
 }
 
-/// What the value of a bias follows from. Sums of rows in several places add up to those of all rows.
+/// The sums that determine the value of a bias. Sums over parts of the rows add up to those over all rows.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -95,8 +96,8 @@ fn value(moments: &Moments) -> f64 {
 pub struct BiasSums {
     /// The number of rows, each counted as many times as its weight says.
     pub rows: f64,
-    /// Of each attribute: the sum and the sum of squares of its values, the number of rows that have it, and its least and
-    /// largest value.
+    /// For each attribute: the sum and the sum of squares of its values, the number of rows that have it, and its
+    /// least and largest value.
     pub attributes: Vec<[f64; 5]>,
 }
 

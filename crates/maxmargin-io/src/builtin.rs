@@ -7,7 +7,7 @@ use crate::error::DataError;
 use crate::lines::Lines;
 use crate::ocr::{Folds, OcrReader};
 
-/// Where the letters come from is told in `data/NOTICE.md`.
+/// `data/NOTICE.md` states the origin of the letters.
 #[cfg(feature = "embedded-data")]
 static OCR_LETTERS: &[u8] = include_bytes!("../data/ocr_letters.tsv.gz");
 #[cfg(not(feature = "embedded-data"))]
@@ -38,7 +38,7 @@ static BUILTINS: &[Builtin] = &[
     },
 ];
 
-/// A data set that comes with the program, divided in two.
+/// A data set that comes with the program, divided into two parts.
 ///
 /// ```
 /// use maxmargin_io::{builtin, read_training};
@@ -50,11 +50,11 @@ static BUILTINS: &[Builtin] = &[
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// The name users call it by.
+    /// The name by which users refer to it.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub description: &'static str,
-    /// Who made it, and under which conditions it is here.
+    /// Its authors, and the conditions under which it is included here.
     pub origin: &'static str,
     train: Folds,
     test: Folds,

@@ -1,4 +1,4 @@
-//! Checkpoint files: the state of a run, and a note on what it was a run of.
+//! Checkpoint files: the state of a run, and a note that describes the run.
 
 use crate::atomic::{SaveError, atomic_write};
 use maxmargin::{Checkpoint, CheckpointError};
@@ -9,8 +9,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Writes a checkpoint to a file in one step, together with a note: whatever is to be compared, or
-/// found again, when the run is resumed.
+/// Writes a checkpoint and a note to a file in one step. The note is for data that are compared or needed again
+/// when the run is resumed.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -30,7 +30,7 @@ use thiserror::Error;
 /// ```
 ///
 /// # Errors
-/// The file cannot be written; what was there before is then untouched.
+/// If the file cannot be written. An old file is then unchanged.
 pub fn save_checkpoint(
     path: impl AsRef<Path>,
     checkpoint: &Checkpoint<'_>,
@@ -44,10 +44,10 @@ pub fn save_checkpoint(
     Ok(())
 }
 
-/// Reads a checkpoint and its note from a file, as [`save_checkpoint`] has written it.
+/// Reads a checkpoint and its note from a file that [`save_checkpoint`] has written.
 ///
 /// # Errors
-/// There is no such file, or it is not a checkpoint with such a note, or a damaged one.
+/// If there is no such file, or if it is damaged or does not contain a checkpoint with such a note.
 pub fn load_checkpoint<T: DeserializeOwned>(
     path: impl AsRef<Path>,
 ) -> Result<(Checkpoint<'static>, T), CheckpointFileError> {
@@ -61,7 +61,7 @@ pub fn load_checkpoint<T: DeserializeOwned>(
     Ok((checkpoint, note))
 }
 
-/// The content of a file; of an endless one, such as a device, no more than its head.
+/// Reads the content of a file. If it is not a checkpoint, it reads only the head, because a device may be endless.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
@@ -72,7 +72,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Bytes that tell whether a file is a checkpoint.
+/// The number of bytes that are enough to recognise a checkpoint.
 const HEAD: u64 = 64;
 
 /// What is wrong with a checkpoint file. The message names the file.

@@ -1,4 +1,4 @@
-//! What a model claims, held against what was found.
+//! Compares the claims of a model with what an audit finds.
 
 use crate::contradictions::certificate_contradiction;
 use crate::model::Model;
@@ -31,7 +31,7 @@ use maxmargin::{Audit, Certificate, Quality, Settings, Status};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
-    /// What is claimed.
+    /// The certificate that is claimed.
     pub certificate: Certificate,
     /// The settings of the training.
     pub settings: &'a Settings,
@@ -39,22 +39,22 @@ pub struct Claim<'a> {
     pub status: Option<Status>,
     /// The weights.
     pub weights: &'a [f64],
-    /// Whether some of the weights were set to zero after the training, so that they are no longer made of the
+    /// Whether some of the weights were set to zero after the training. The weights then no longer follow from the
     /// dual point, and the status says nothing about the gap.
     pub is_pruned: bool,
 }
 
 impl Claim<'_> {
-    /// Numbers that were computed twice in different orders agree to this, relative to their size.
+    /// Numbers that were computed twice in different orders agree up to this difference, relative to their size.
     ///
     /// ```
     /// assert!(maxmargin_io::Claim::ROUNDING < 1e-8);
     /// ```
     pub const ROUNDING: f64 = 1e-9;
 
-    /// Everything that speaks against the claim, what it says against
-    /// [itself](Self::contradictions) included; nothing if it holds. Of an infeasible dual point no
-    /// more is said, since its value means nothing.
+    /// Returns everything that contradicts the claim, including its [own contradictions](Self::contradictions). The
+    /// list is empty if the claim holds. If the dual point is infeasible, its value means nothing, so the list says
+    /// no more about it.
     pub fn findings(&self, audit: &Audit) -> Vec<String> {
         if let Some((example, why)) = &audit.infeasible {
             let why = format!("the dual point is not feasible: in example {example}, {why}");
@@ -62,7 +62,7 @@ impl Claim<'_> {
         }
         let mut findings = Vec::new();
         let scale = self.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
-        // The weights of some methods are not made of the dual point, which is a bound all the same.
+        // With some methods, the weights do not follow from the dual point. It is still a bound.
         let from_dual = self.settings.weights_from_dual() && !self.is_pruned;
         if from_dual && audit.weight_residual > Self::ROUNDING * scale {
             let residual = audit.weight_residual;
@@ -90,7 +90,7 @@ impl Claim<'_> {
 }
 
 impl Claim<'_> {
-    /// What speaks against a certificate whose exact pass was cut: its primal and its gap are lower bounds.
+    /// What contradicts a certificate whose exact pass was cut. Its primal and its gap are lower bounds.
     fn unfinished_findings(&self, found: &Certificate) -> Vec<String> {
         let claimed = &self.certificate;
         let mut findings = differences([("dual", claimed.dual, found.dual)]);
@@ -109,10 +109,10 @@ impl Claim<'_> {
         findings
     }
 
-    /// What speaks against the quality that is claimed.
+    /// What contradicts the quality that is claimed.
     ///
-    /// A point that can be neither proven nor disproven speaks against nothing: the audit says that it is
-    /// unproven, and so must whoever shows the verdict.
+    /// A point that can be neither proven nor disproven contradicts nothing. The audit says that it is unproven,
+    /// and whoever shows the verdict must say so too.
     fn quality_finding(&self, audit: &Audit) -> Option<String> {
         let (claimed, found) = (self.certificate.quality, audit.certificate.quality);
         let is_worse_only_by_point = claimed.with_point(audit.point) == found;
@@ -152,7 +152,7 @@ impl Model {
         }
     }
 
-    /// What the model claims of its soft constraints, and does not hold.
+    /// Which claims of the model about its soft constraints do not hold.
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
@@ -182,8 +182,8 @@ impl Model {
     }
 }
 
-/// What speaks against the claim that decoding has missed no more than stated. To claim more than was found is no
-/// contradiction, nor is to claim nothing.
+/// What contradicts the claim that decoding has missed no more than stated. Claiming a larger number than was found
+/// is no contradiction. Claiming nothing is none either.
 fn missed_finding(claimed: &Certificate, found: &Certificate) -> Option<String> {
     let own = claimed.missed?;
     let Some(found) = found.missed else {
@@ -199,7 +199,7 @@ fn missed_finding(claimed: &Certificate, found: &Certificate) -> Option<String> 
     })
 }
 
-/// Which of some numbers are not what was claimed, which NaN never is.
+/// Which numbers differ from the claimed ones. NaN always differs.
 fn differences<const N: usize>(all: [(&str, f64, f64); N]) -> Vec<String> {
     let agree = |claimed: f64, found: f64| {
         (claimed - found).abs() <= Claim::ROUNDING * (1.0 + claimed.abs() + found.abs())

@@ -3,11 +3,12 @@
 use crate::names::Names;
 use maxmargin::model::LabelledRows;
 
-/// The name of an attribute that is 1 in every row or token, so that every label has a constant weight. Models that
-/// know this name see it in all of them; data files do not have it.
+/// The name of an attribute that is 1 in every row or token, so that every label has a constant weight. If a model
+/// has this name, it has the attribute in all of its data. Data files do not contain it.
 pub const CONSTANT: &str = "(constant)";
 
-/// The rows as a model with these attributes sees them: with the [constant](CONSTANT) one, if it has it.
+/// The rows as a model with these attributes sees them. If the model has the [constant](CONSTANT) attribute, it is
+/// added.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;

@@ -1,15 +1,15 @@
-//! What a certificate, or a model, says against itself: found without any data.
+//! Finds contradictions in a certificate or a model, without any data.
 
 use crate::claim::Claim;
 use crate::model::Model;
 use crate::spec::Spec;
 use maxmargin::{Bounds, BoundsError, Certificate, GroupBounds, Quality, Status};
 
-/// What of a certificate contradicts the rest of it: its gap is primal − dual, and no primal lies below
-/// a dual.
+/// How the numbers of a certificate contradict each other. Its gap must be primal − dual, and no primal may lie
+/// below a dual.
 ///
-/// With a heuristic oracle the primal is no more than what was found, so that it may lie below the dual;
-/// the gap is 0 then.
+/// With a heuristic oracle, the primal is only as large as what was found, so it may lie below the dual. The gap is
+/// then 0.
 pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<String> {
     let Certificate { lambda, primal, dual, gap, quality, missed } = *certificate;
     if !(lambda > 0.0 && lambda.is_finite()) {
@@ -33,7 +33,7 @@ pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<Str
     (!agrees).then(|| format!("the gap is claimed to be {gap}, but primal − dual is {difference}"))
 }
 
-/// How far apart numbers made of `sizes` may be, for rounding alone.
+/// How far numbers that are computed from `sizes` may differ because of rounding.
 pub(crate) fn rounding_of(sizes: &[f64]) -> f64 {
     Claim::ROUNDING * sizes.iter().map(|size| size.abs()).sum::<f64>()
 }
@@ -51,8 +51,8 @@ pub(crate) fn out_of_bounds(bounds: &Bounds, weights: &[f64]) -> Option<String> 
 }
 
 impl Claim<'_> {
-    /// What the claim says against itself, whatever the data: a gap that is not primal − dual, or a
-    /// training that has converged to a gap above its tolerance.
+    /// How the claim contradicts itself, independently of the data: its gap is not primal − dual, or the training
+    /// has converged to a gap above its tolerance.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -105,7 +105,7 @@ impl Claim<'_> {
         out_of_bounds(bounds, self.weights)
     }
 
-    /// What the status says against a gap.
+    /// How the status contradicts a gap.
     pub(crate) fn status_contradiction(&self, gap: f64) -> Option<String> {
         let c = &self.certificate;
         let tolerance = self.settings.tolerance_at(c.dual);
@@ -118,7 +118,7 @@ impl Claim<'_> {
         match self.status? {
             Status::Converged => (gap > tolerance + rounding)
                 .then(|| format!("the gap is claimed to be within {tolerance}, but is {gap}")),
-            // So ends the training of breakpoints of a heuristic path, whatever their gap.
+            // Breakpoints of a heuristic path have this status, whatever their gap is.
             Status::Estimated => None,
             status => (gap < tolerance - rounding).then(|| {
                 format!("the status is {status}, but the gap {gap} is within {tolerance}, which is converged")
@@ -128,8 +128,8 @@ impl Claim<'_> {
 }
 
 impl Model {
-    /// What the model says against itself, whatever the data: what [`Claim::contradictions`] finds, a
-    /// λ that is not that of the settings, weights out of bounds, and names that are not those of
+    /// How the model contradicts itself, independently of the data: all that [`Claim::contradictions`] finds, a λ
+    /// that differs from that of the settings, weights outside of their bounds, and names that differ from those of
     /// the format.
     ///
     /// ```
@@ -171,7 +171,7 @@ impl Model {
         })
     }
 
-    /// Bounds that are stated, and not kept. A model sets bounds of its own too, which its problem knows.
+    /// A bound that is stated but does not hold. A model also sets bounds of its own, which its problem knows.
     fn bounds_contradiction(&self) -> Option<String> {
         match self.meta.spec.resolve_bounds(&self.meta.bounds) {
             Ok(bounds) => bounds.and_then(|bounds| out_of_bounds(&bounds, &self.weights)),
@@ -198,8 +198,8 @@ impl Spec {
     /// # Ok::<(), maxmargin::BoundsError>(())
     /// ```
     ///
-    /// Bounds are on what weights add to scores, so that those on constant features of a chain are divided by their
-    /// [value](Self::transition_scale).
+    /// Bounds apply to the amounts that weights add to scores. So the bounds of constant features of a chain are
+    /// divided by their [value](Self::transition_scale).
     ///
     /// # Errors
     /// Groups that do not exist, or bounds that leave no number between them.
@@ -218,14 +218,15 @@ impl Spec {
     }
 }
 
-/// Bounds on weights of which `scale` times the weight is within these bounds, in spite of rounding where there is room.
+/// Bounds on weights such that `scale` times the weight is within the given bounds. If there is room, this holds in
+/// spite of rounding.
 fn divided((lower, upper): (f64, f64), scale: f64) -> (f64, f64) {
     let at_most = |bound: f64| {
         let divided = bound / scale;
         if divided * scale > bound { divided.next_down() } else { divided }
     };
     let inside = (-at_most(-lower), at_most(upper));
-    // Equal bounds can lie between two numbers.
+    // There may be no number between equal bounds after division.
     if inside.0 <= inside.1 { inside } else { (lower / scale, upper / scale) }
 }
 

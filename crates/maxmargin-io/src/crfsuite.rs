@@ -67,7 +67,7 @@ impl CrfsuiteReader {
         Self { lines }
     }
 
-    /// Reads the weight off the current line if that is what the line is about.
+    /// Reads the weight from the current line, if it is a line with a weight.
     fn weight(&self) -> Result<Option<f64>, DataError> {
         let line = self.lines.line();
         let Some(rest) = line.strip_prefix(WEIGHT) else { return Ok(None) };
@@ -232,7 +232,7 @@ pub(crate) fn unescape(text: &str, to: &mut String) {
     while let Some(at) = rest.find('\\') {
         to.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        // A colon or a second backslash is taken as it is and not looked at again.
+        // A colon or a second backslash is taken as it is.
         let escaped = rest.chars().next().filter(|&c| c == ':' || c == '\\');
         to.push(escaped.unwrap_or('\\'));
         rest = &rest[escaped.map_or(0, char::len_utf8)..];

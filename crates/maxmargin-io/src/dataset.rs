@@ -1,4 +1,4 @@
-//! Data sets to train on: alphabets are built while reading.
+//! Data sets for training. Their alphabets are built while reading.
 
 use maxmargin::model::chain::Sequences;
 use maxmargin::sort;
@@ -50,7 +50,7 @@ pub struct Dataset {
 /// put in numeric order.
 ///
 /// # Errors
-/// Whatever the reader finds; a token without a label; an input without sequences.
+/// If the reader fails, if a token has no label, or if the input has no sequences.
 ///
 /// ```
 /// use maxmargin_io::{Lines, open_reader, read_training};
@@ -66,10 +66,11 @@ pub fn read_training(reader: impl ReadSequences) -> Result<Dataset, DataError> {
     read_training_on(reader, 0)
 }
 
-/// As [`read_training`], on so many threads at most, or on one per core if that is 0. The data do not depend on it.
+/// Like [`read_training`], on at most this number of threads, or on one per core if it is 0. The data do not depend
+/// on it.
 ///
 /// # Errors
-/// As [`read_training`].
+/// The same as for [`read_training`].
 ///
 /// ```
 /// use maxmargin_io::{Lines, open_reader, read_training, read_training_on};
@@ -92,7 +93,7 @@ pub fn read_training_on(
 /// of one token, labels as they are written, and tokens without a label as well.
 ///
 /// # Errors
-/// Whatever the reader finds; an input without sequences.
+/// If the reader fails, or if the input has no sequences.
 ///
 /// ```
 /// use maxmargin_io::{Lines, open_row_reader, read_by_name};
@@ -118,7 +119,7 @@ pub fn read_by_name(mut reader: impl ReadSequences) -> Result<Dataset, DataError
     Ok(data)
 }
 
-/// Reads all sequences, perhaps with absent labels.
+/// Reads all sequences, in which labels may be absent.
 fn read_all(
     mut reader: impl ReadSequences,
     may_lack: bool,
@@ -145,7 +146,7 @@ fn read_all(
     Ok(Dataset { sequences, labels, attributes, fingerprint, format, template })
 }
 
-/// The names of training data, which grow with them.
+/// The names of training data, to which new names are added.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TrainingNames {
     pub(crate) labels: Names,
@@ -220,8 +221,7 @@ impl Dataset {
     }
 }
 
-/// [`Names::intern`] for names that come from outside: running out of numbers is no reason to
-/// panic.
+/// Like [`Names::intern`], for names from an input: if there are too many, it returns `None` instead of panicking.
 #[inline(always)]
 pub(crate) fn intern(names: &mut Names, name: &str) -> Option<u32> {
     if names.len() < Names::MOST { Some(names.intern(name)) } else { names.get(name) }
@@ -231,7 +231,7 @@ pub(crate) fn token_place(file: &str, token: &RawToken<'_>) -> Place {
     Place::new(file, token.line(), token.label_column())
 }
 
-/// [`Sequences::push_weighted_token`] with errors that name the file.
+/// Like [`Sequences::push_weighted_token`], with errors that name the file.
 pub(crate) fn push_token(
     to: &mut Sequences,
     attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -246,7 +246,7 @@ pub(crate) fn push_token(
     })
 }
 
-/// [`Sequences::end_sequence`] with errors that name the file.
+/// Like [`Sequences::end_sequence`], with errors that name the file.
 pub(crate) fn end_sequence(
     to: &mut Sequences,
     raw: &RawSequence,
@@ -259,10 +259,10 @@ pub(crate) fn end_sequence(
     })
 }
 
-/// Numbers the labels anew, by the numbers that are their names.
+/// Numbers the labels in the order of the numbers that are their names.
 fn put_in_numeric_order(sequences: &mut Sequences, labels: &mut Names) {
     let mut order: Vec<u32> = (0..labels.len() as u32).collect();
-    // Names have no leading zeros, so that a shorter one is a smaller number.
+    // Names have no leading zeros, so a shorter one is a smaller number.
     sort::by_key(&mut order, |&label| (labels.name(label).len(), labels.name(label)));
     if order.is_sorted() {
         return;

@@ -1,12 +1,12 @@
-//! The settings that users begin with.
+//! The default settings of the command line and Python.
 //!
-//! The library's own defaults are those of the papers, which its tests and the experiments speak of. The
-//! command line and Python begin with settings that mean the same on all data: see
+//! The library's own defaults are those of the papers, and its tests and experiments use them. The command line and
+//! Python start with settings that have the same meaning for all data: see
 //! `benchmarks/results/2026-11-16-defaults.md`.
 
 use maxmargin::Settings;
 
-/// The gap, as a share of the objective, with which a run has converged.
+/// The gap at which a run has converged, as a share of the objective.
 ///
 /// Averages of all steps that are cut at 5 or 10 % predict as well on most data, but worse on superpixels, and need
 /// more memory, so the default has no average.
@@ -24,20 +24,20 @@ const TOLERANCE: f64 = 0.01;
 pub enum LabelPairs {
     /// All pairs: the best predictions of whole sets, as long as the best set can be found quickly.
     Complete,
-    /// The pairs of a tree: about half of the gain for next to nothing.
+    /// The pairs of a tree: about half of the gain at hardly any cost.
     Tree,
-    /// None: every label on its own.
+    /// No pairs: labels are independent.
     None,
 }
 
-/// With at most so many labels, all pairs have weights: all sets of labels can be tried out.
+/// With at most this number of labels, all pairs have weights, because all sets of labels can be tried.
 const MOST_LABELS_OF_ALL_PAIRS: usize = 15;
 
-/// With at most so many labels, the pairs of a tree have weights.
+/// With at most this number of labels, the pairs of a tree have weights.
 const MOST_LABELS_OF_A_TREE: usize = 100;
 
 impl LabelPairs {
-    /// The pairs that pay with this number of labels.
+    /// The best choice of pairs for this number of labels.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::LabelPairs::for_labels(101), maxmargin_io::LabelPairs::None);
@@ -64,7 +64,7 @@ impl LabelPairs {
     }
 }
 
-/// The settings that the command line and Python begin with.
+/// The default settings of the command line and Python.
 ///
 /// ```
 /// assert_eq!(maxmargin_io::default_settings().record().tolerance_text(), "1%");

@@ -1,4 +1,4 @@
-//! What can be wrong with data, said so that the user finds the spot.
+//! Errors in data. Each says where in the input it is.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::columns::BuiltInTemplate;
 use crate::format::Format;
 
-/// A spot in an input: `file:line:column`.
+/// A place in an input: `file:line:column`.
 ///
 /// Lines and columns count from 1. Columns count characters (Unicode scalar values), not bytes; a
 /// byte order mark at the start of a file does not count.
@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The spot in `file` at `line` and `column`.
+    /// The place in `file` at `line` and `column`.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::Place::new("a", 1, 2).column, 2);
@@ -47,9 +47,8 @@ impl fmt::Display for Place {
 
 /// What is wrong with an input.
 ///
-/// Every message is complete in itself, names the file, and names line and column where there are
-/// any. The reason given by the operating system is part of the message and not repeated as a
-/// [`source`](std::error::Error::source).
+/// Every message is complete in itself. It names the file, and line and column if there are any. The reason given
+/// by the operating system is part of the message and not repeated as a [`source`](std::error::Error::source).
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, RawSequence, open_reader};
@@ -83,7 +82,7 @@ pub enum DataError {
         /// What the decompressor says.
         error: io::Error,
     },
-    /// So many blank lines or comments come first that nobody can tell what the input is.
+    /// So many blank lines or comments come first that the format of the input cannot be found out.
     #[error(
         "{file}: no data in its first {bytes} bytes, only blank lines or comments; is this the right file?"
     )]
@@ -98,12 +97,12 @@ pub enum DataError {
     Syntax {
         /// Where.
         place: Place,
-        /// What would have been right.
+        /// The text that would have been right.
         expected: String,
-        /// What is there, shortened and with control characters escaped.
+        /// The text that is there, shortened and with control characters escaped.
         found: String,
     },
-    /// A line that should be JSON and is not.
+    /// A line that should be JSON but is not.
     #[error("{place}: not valid JSON: {why}")]
     Json {
         /// Where.
@@ -120,12 +119,12 @@ pub enum DataError {
         line: u64,
         /// The field, like `factors[2].template`; empty for the line as a whole.
         field: String,
-        /// What would have been right.
+        /// The value that would have been right.
         expected: String,
-        /// What is there.
+        /// The value that is there.
         found: String,
     },
-    /// An input without a single factor graph.
+    /// An input without factor graphs.
     #[error("{file}: no factor graphs {}", in_lines(*lines))]
     NoGraphs {
         /// The input.
@@ -133,12 +132,12 @@ pub enum DataError {
         /// How many lines it has.
         lines: u64,
     },
-    /// An input without what is looked for.
+    /// An input that lacks what is looked for.
     #[error("{file}: there are no {what}")]
     Nothing {
         /// The input.
         file: String,
-        /// What there is none of.
+        /// What the input lacks.
         what: String,
     },
     /// The lines of a sequence are not together.
@@ -147,9 +146,9 @@ pub enum DataError {
          the lines of a sequence have to be together"
     )]
     ScatteredSequence {
-        /// Where the sequence is taken up again.
+        /// Where the sequence continues.
         place: Place,
-        /// What numbers the sequences in this format.
+        /// The name of the number of a sequence in this format.
         what: &'static str,
         /// The number of the sequence.
         id: u64,
@@ -174,7 +173,7 @@ pub enum DataError {
         /// The label, shortened and escaped.
         found: String,
     },
-    /// An input without a single sequence.
+    /// An input without sequences.
     #[error("{file}: no sequences {}", in_lines(*lines))]
     Empty {
         /// The input.
@@ -182,7 +181,7 @@ pub enum DataError {
         /// How many lines it has.
         lines: u64,
     },
-    /// A template file without a template.
+    /// A template file without templates.
     #[error("{file}: no templates {}", in_lines(*lines))]
     EmptyTemplate {
         /// The file.
@@ -193,12 +192,12 @@ pub enum DataError {
     /// More names than can be numbered.
     #[error("{place}: more than {most} distinct {what}", most = crate::Names::MOST)]
     TooManyNames {
-        /// Where the first name too many is.
+        /// The place of the first name that is too many.
         place: Place,
         /// `labels` or `attributes`.
         what: &'static str,
     },
-    /// A sequence that a reader of the caller's own making should not have let through.
+    /// A sequence that the caller's own reader should have refused.
     #[error("{file}:{line}: {error}")]
     Sequence {
         /// The input.
@@ -208,7 +207,7 @@ pub enum DataError {
         /// What is wrong with it.
         error: InputError,
     },
-    /// An input without a single row.
+    /// An input without rows.
     #[error("{file}: no rows {}", in_lines(*lines))]
     NoRows {
         /// The input.
@@ -216,7 +215,7 @@ pub enum DataError {
         /// How many lines it has.
         lines: u64,
     },
-    /// A row that a reader of the caller's own making should not have let through.
+    /// A row that the caller's own reader should have refused.
     #[error("{file}:{line}: {error}")]
     Row {
         /// The input.
@@ -226,7 +225,7 @@ pub enum DataError {
         /// What is wrong with it.
         error: InputError,
     },
-    /// Another structure than is needed, such as single rows where it is sequences.
+    /// A structure other than the one that is needed, such as single rows instead of sequences.
     #[error("{file}: expected {expected}, found {} (the format {format})", format.content())]
     Content {
         /// The input.
@@ -246,7 +245,7 @@ pub enum DataError {
     UnclearFormat {
         /// The input.
         file: String,
-        /// What stands in the way, if there is something to be said.
+        /// Why the layout is not evident, if there is something to say.
         why: String,
     },
     /// Columns that cannot be read as asked.
@@ -257,7 +256,7 @@ pub enum DataError {
         /// What is wrong.
         why: String,
     },
-    /// A converted file that cannot be used, or not as asked.
+    /// A converted file that cannot be used, or cannot be used as asked.
     #[error("{file}: this file of converted data cannot be used: {why}")]
     Converted {
         /// The file.
@@ -265,7 +264,7 @@ pub enum DataError {
         /// What is wrong.
         why: String,
     },
-    /// A built-in data set was asked for in another format than its own.
+    /// A built-in data set for which another format than its own was asked for.
     #[error(
         "{name}: this built-in data set has the format {format}, not {asked}; leave out --format"
     )]
@@ -277,20 +276,20 @@ pub enum DataError {
         /// The format that was asked for.
         asked: Format,
     },
-    /// Neither a file nor a built-in data set.
+    /// A name that is neither a file nor a built-in data set.
     #[error("{name}: no such file, and not a built-in data set either (these are {known}){meant}")]
     NotFound {
         /// What was asked for.
         name: String,
         /// The built-in names.
         known: String,
-        /// The name that was meant, perhaps.
+        /// A suggestion of the name that was perhaps meant.
         meant: String,
     },
 }
 
 impl DataError {
-    /// The spot, for errors that have one.
+    /// The place, for errors that have one.
     ///
     /// ```
     /// use maxmargin_io::{DataError, Place};
@@ -310,7 +309,7 @@ impl DataError {
     }
 }
 
-/// The name of a field in front of what is said of it.
+/// The name of a field, for use before a message about it.
 fn colon(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!("{field}: ") }
 }
@@ -323,15 +322,15 @@ fn in_lines(lines: u64) -> String {
     }
 }
 
-/// How many characters of an offending text a message shows.
+/// The number of characters of a wrong text that a message shows.
 const SHOWN: usize = 40;
 
-/// `text` for a message: between backquotes, shortened, control characters escaped.
+/// `text` for a message: between backquotes and shortened, with control characters escaped.
 pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::from("`");
     let mut characters = text.chars();
     for c in characters.by_ref().take(SHOWN) {
-        // Backslashes and quotes are shown as they are: only what the eye cannot see is escaped.
+        // Backslashes and quotes are shown as they are, because only invisible characters need escapes.
         if matches!(c, '\\' | '"' | '\'') {
             quoted.push(c);
         } else {

@@ -1,8 +1,8 @@
-//! How many mistakes predictions make, and what they are counted in.
+//! The number of mistakes of predictions, and the units in which they are counted.
 
 use crate::spec::Spec;
 
-/// What the examples of a kind of model, and the parts of their outputs, are called in the plural.
+/// The names, in the plural, of the examples of a kind of model and of the parts of their outputs.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -21,12 +21,12 @@ pub struct Nouns {
 }
 
 impl Nouns {
-    /// Those of rows with labels.
+    /// The nouns for rows with labels.
     pub(crate) const ROWS: Self = Self { parts: "labels", examples: "rows" };
 }
 
 impl Spec {
-    /// What its examples and the parts of their outputs are called.
+    /// The nouns for its examples and the parts of their outputs.
     pub const fn nouns(&self) -> Nouns {
         let (parts, examples) = match self {
             Self::Chain(_) => ("labels", "sequences"),
@@ -41,7 +41,7 @@ impl Spec {
     }
 }
 
-/// How many of some things are wrong.
+/// The number of wrong things among some things.
 ///
 /// ```
 /// use maxmargin_io::Wrong;
@@ -60,7 +60,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// Share of wrong ones, in [0, 1]; 0 if there are none at all.
+    /// The share of wrong ones, in [0, 1]. It is 0 if there are none at all.
     pub fn share(&self) -> f64 {
         if self.all == 0 { 0.0 } else { self.wrong as f64 / self.all as f64 }
     }
@@ -87,7 +87,7 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
-    /// No examples yet.
+    /// Creates counts without examples.
     pub const fn new(nouns: Nouns) -> Self {
         Self {
             parts: Wrong { what: nouns.parts, wrong: 0, all: 0 },
@@ -95,7 +95,7 @@ impl ErrorCounts {
         }
     }
 
-    /// Takes in an example of which so many of all parts are wrong.
+    /// Adds an example in which `wrong` of `all` parts are wrong.
     pub fn add(&mut self, wrong: usize, all: usize) {
         self.parts.wrong += wrong as u64;
         self.parts.all += all as u64;
@@ -103,10 +103,10 @@ impl ErrorCounts {
         self.examples.all += 1;
     }
 
-    /// Takes in an example with as many parts as it has labels, the true and the predicted ones.
+    /// Adds an example with one part for each label, given its true and its predicted labels.
     ///
     /// # Panics
-    /// If there are not as many of the one as of the other.
+    /// If the numbers of true and predicted labels differ.
     pub fn add_labels<T: PartialEq>(&mut self, truth: &[T], predicted: &[T]) {
         assert_eq!(truth.len(), predicted.len(), "every label has a prediction");
         self.add(truth.iter().zip(predicted).filter(|(a, b)| a != b).count(), truth.len());

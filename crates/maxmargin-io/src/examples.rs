@@ -1,7 +1,7 @@
 //! Labelled examples of any kind.
 //!
-//! Some models have two variants: one with features that were made elsewhere, say in Python (`Potts`, `Trees`,
-//! `Pairs`), and one with what a reader has made of a file (`Superpixels`, `Poses`, `Alignments`).
+//! Some models have two variants. In one, features were made elsewhere, for example in Python (`Potts`, `Trees`,
+//! `Pairs`). In the other, a reader has made them from a file (`Superpixels`, `Poses`, `Alignments`).
 
 use crate::alignment::Alignments;
 use crate::held_out::HeldOut;
@@ -42,17 +42,17 @@ pub enum Examples {
     FactorGraphs(Graphs),
     /// Graphs whose nodes have labels.
     Potts(PottsGraphs),
-    /// The same, of images that were cut into superpixels.
+    /// The same, for images that were divided into superpixels.
     Superpixels(Superpixels),
     /// Trees of parts.
     Trees(TreeExamples),
-    /// The same, of people.
+    /// The same, for people.
     Poses(SimulatedPoses),
     /// Pairs of lists whose items are linked.
     Pairs(Pairs),
-    /// The same, of sentences.
+    /// The same, for sentences.
     Alignments(Alignments),
-    /// Sequences that are cut into segments.
+    /// Sequences that are divided into segments.
     Segments(Segmentations),
 }
 
@@ -98,12 +98,12 @@ impl Examples {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The examples that `keep` says yes to.
+    /// Returns the examples for which `keep` returns `true`.
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         match self {
@@ -139,7 +139,7 @@ impl Examples {
         (self.select(|i| !out[i]), self.select(|i| out[i]))
     }
 
-    /// The names of a model that occur in the examples, of kinds that are read by names.
+    /// The names of a model that occur in the examples, for kinds of models whose data have names.
     pub fn seen_names(&self) -> Option<SeenNames> {
         match self {
             Self::Sequences(data) => Some(SeenNames::in_sequences(data)),
@@ -149,22 +149,22 @@ impl Examples {
         }
     }
 
-    /// The sequences, if the examples are such.
+    /// The sequences, if the examples are sequences.
     pub fn sequences(&self) -> Option<&Sequences> {
         if let Self::Sequences(data) = self { Some(data) } else { None }
     }
 
-    /// The rows, if the examples are such.
+    /// The rows, if the examples are rows.
     pub fn rows(&self) -> Option<&LabelledRows> {
         if let Self::Rows(data) = self { Some(data) } else { None }
     }
 
-    /// The factor graphs, if the examples are such.
+    /// The factor graphs, if the examples are factor graphs.
     pub fn factor_graphs(&self) -> Option<&Graphs> {
         if let Self::FactorGraphs(data) = self { Some(data) } else { None }
     }
 
-    /// The graphs with labelled nodes, of images too, if the examples are such.
+    /// The graphs with labelled nodes, including those of images, if the examples are such graphs.
     pub fn potts(&self) -> Option<&PottsGraphs> {
         match self {
             Self::Potts(data) => Some(data),
@@ -173,7 +173,7 @@ impl Examples {
         }
     }
 
-    /// The trees, of people too, if the examples are such.
+    /// The trees, including those of people, if the examples are trees.
     pub fn trees(&self) -> Option<&TreeExamples> {
         match self {
             Self::Trees(data) => Some(data),
@@ -182,7 +182,7 @@ impl Examples {
         }
     }
 
-    /// The pairs of lists, of sentences too, if the examples are such.
+    /// The pairs of lists, including those of sentences, if the examples are such pairs.
     pub fn pairs(&self) -> Option<&Pairs> {
         match self {
             Self::Pairs(data) => Some(data),

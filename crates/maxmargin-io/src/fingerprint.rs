@@ -1,4 +1,4 @@
-//! A short number that stands for a data set.
+//! A short number that identifies a data set.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,19 +14,18 @@ use crate::factor_graph::RawFactorGraph;
 use crate::names::Names;
 use crate::sequence::RawSequence;
 
-/// Bytes that are hashed at once.
+/// The number of bytes that are hashed at once.
 const PIECE: usize = 1 << 16;
 
 /// A 128-bit hash (XXH3) of a data set in name form.
 ///
-/// It depends on labels, attribute names, values (bit by bit), costs of tokens, example weights, and on the order of
-/// all these. It does not depend on the file: compression, line ends, comments, and the way numbers
-/// are written make no difference, and the same sequences in another format have the same
-/// fingerprint. It tells whether data are the ones a model was trained on; it is no protection
-/// against someone who wants to cheat.
+/// It depends on labels, attribute names, values (bit by bit), costs of tokens, example weights, and on the order
+/// of all these. It does not depend on the file: compression, line ends, comments, and the way numbers are written
+/// make no difference, and the same sequences in another format have the same fingerprint. It shows whether data
+/// are those that a model was trained on. It does not protect against deliberate fraud.
 ///
-/// Users see 32 hexadecimal digits. The default, which has zeros only, stands for data that nobody has read as a whole
-/// and in order, such as those of workers that each loaded a part.
+/// Users see 32 hexadecimal digits. The default, which consists of zeros, stands for data that were not read as a
+/// whole and in order, such as those of workers that each loaded a part.
 ///
 /// ```
 /// use maxmargin_io::Fingerprint;
@@ -63,7 +62,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A text that is no fingerprint.
+/// A text that is not a fingerprint.
 ///
 /// ```
 /// let error = "xyz".parse::<maxmargin_io::Fingerprint>().unwrap_err();
@@ -113,7 +112,7 @@ impl<'de> Deserialize<'de> for Fingerprint {
 /// ```
 pub struct Fingerprinter {
     hasher: Xxh3,
-    /// The bytes of one sequence: hashing few long pieces is faster than many short ones.
+    /// The bytes of one sequence, because hashing a few long pieces is faster than hashing many short ones.
     bytes: Vec<u8>,
 }
 
@@ -130,7 +129,7 @@ impl fmt::Debug for Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// A start without sequences.
+    /// Starts a fingerprint of sequences.
     ///
     /// ```
     /// use maxmargin_io::Fingerprinter;
@@ -138,12 +137,12 @@ impl Fingerprinter {
     /// ```
     pub fn new() -> Self {
         let mut hasher = Xxh3::new();
-        // Should the encoding below ever change, so must this.
+        // If the encoding below ever changes, this text must change too.
         hasher.update(b"maxmargin sequences 1");
         Self { hasher, bytes: Vec::new() }
     }
 
-    /// A start without factor graphs.
+    /// Starts a fingerprint of factor graphs.
     ///
     /// ```
     /// use maxmargin_io::Fingerprinter;
@@ -189,7 +188,8 @@ impl Fingerprinter {
         self.hasher.update(&self.bytes);
     }
 
-    /// Patterns begin with a number that is not the length of a text, which is what may come otherwise.
+    /// Patterns begin with a number that cannot be the length of a text, because the length of a text may come here
+    /// otherwise.
     fn patterns(&mut self, patterns: &Patterns) {
         self.number(u64::MAX);
         self.number(u64::from(patterns.counting() == Counting::First));
@@ -213,8 +213,8 @@ impl Fingerprinter {
         self.hasher.update(&self.bytes);
     }
 
-    /// Adds a sequence in index form, without example weight and without costs, piece by piece: its bytes may be several
-    /// times its text.
+    /// Adds a sequence in index form, without example weight and without costs. It is added piece by piece, because
+    /// its bytes may be several times as long as its text.
     pub(crate) fn add_named(&mut self, sequence: Sequence<'_>, labels: &Names, attributes: &Names) {
         self.bytes.clear();
         self.number(sequence.len() as u64);
@@ -247,7 +247,7 @@ impl Fingerprinter {
         Fingerprint(self.hasher.digest128())
     }
 
-    /// A start without records of another kind, which `what` names.
+    /// Starts a fingerprint of records of another kind, which `what` names.
     ///
     /// ```
     /// use maxmargin_io::Fingerprinter;
@@ -301,7 +301,7 @@ impl Fingerprinter {
     }
 }
 
-/// Adds the bytes that stand for a sequence in a fingerprint.
+/// Appends the bytes that represent a sequence in a fingerprint.
 pub(crate) fn encode_sequence(sequence: &RawSequence, to: &mut Vec<u8>) {
     let mut encoder = Encoder::begin_sequence(to, sequence.weight());
     for token in sequence.tokens() {
@@ -314,15 +314,16 @@ pub(crate) fn encode_sequence(sequence: &RawSequence, to: &mut Vec<u8>) {
     encoder.end_sequence();
 }
 
-/// Writes the bytes that stand for a sequence in a fingerprint, part by part.
+/// Writes the bytes that represent a sequence in a fingerprint, part by part.
 ///
-/// Every text comes after its length, every list after its number of items: different data give different bytes.
+/// Every text follows its length, and every list follows its number of items. So different data have different
+/// bytes.
 pub(crate) struct Encoder<'a> {
     to: &'a mut Vec<u8>,
-    /// Where the number of tokens goes.
+    /// The place of the number of tokens.
     start: usize,
     tokens: u64,
-    /// Where the number of attributes of the token at hand goes.
+    /// The place of the number of attributes of the current token.
     attributes: usize,
 }
 
@@ -339,7 +340,7 @@ impl<'a> Encoder<'a> {
         Self { to, start, tokens: 0, attributes: 0 }
     }
 
-    /// A token with a label, at which a mistake costs 1.
+    /// Adds a token with a label, at which a mistake costs 1.
     #[inline]
     pub(crate) fn begin_token(&mut self, label: &str) {
         self.begin_token_with(Some(label), 1.0);
@@ -347,8 +348,8 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     pub(crate) fn begin_token_with(&mut self, label: Option<&str>, cost: f64) {
-        // Bit 1 is set, and the cost is there, only where it is not 1: so data without costs have the
-        // fingerprint that they always had.
+        // Bit 1 is set and the cost is written only if it is not 1. So data without costs have the same fingerprint
+        // as in earlier versions.
         let has_cost = cost != 1.0;
         self.to.push(u8::from(label.is_some()) | u8::from(has_cost) << 1);
         if has_cost {
@@ -362,7 +363,7 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     pub(crate) fn attribute(&mut self, name: &str, value: f64) {
-        // Room for all of it is made once, because there are very many attributes.
+        // Make room for all of it at once, because there are very many attributes.
         let start = self.to.len();
         self.to.resize(start + 8 + name.len() + 8, 0);
         let (length, rest) = self.to[start..].split_at_mut(8);

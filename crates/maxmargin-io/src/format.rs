@@ -1,4 +1,4 @@
-//! The layouts of data files that are known.
+//! The known layouts of data files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,18 +9,18 @@ use thiserror::Error;
 use crate::names::Names;
 use crate::ocr;
 
-/// What files of a format hold.
+/// The contents of files of a format.
 #[derive(Clone, Copy)]
 enum Content {
     Sequences,
     Rows,
-    /// Another structure, as messages name it.
+    /// Another structure, with its name for messages.
     Other(&'static str),
 }
 
 use Content::{Other, Rows, Sequences};
 
-/// Makes [`Format`] and the lists that name every format, so that none of them can lack one.
+/// Makes [`Format`] and the lists that name every format, so that every list has every format.
 macro_rules! formats {
     (
         $(#[$doc:meta])*
@@ -43,7 +43,7 @@ macro_rules! formats {
             /// ```
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// The name for users and files.
+            /// Its name for users and files.
             ///
             /// ```
             /// assert_eq!(maxmargin_io::Format::Ocr.name(), "ocr");
@@ -89,7 +89,7 @@ formats! {
         Crfsuite = "crfsuite": Sequences,
         /// SVM-HMM's tags with numbered features: see [`SvmHmmReader`](crate::SvmHmmReader).
         SvmHmm = "svm-hmm": Sequences,
-        /// Words in columns, with the label last, of which a template makes attributes: see
+        /// Words in columns, with the label last. A template makes attributes of the columns: see
         /// [`ColumnsReader`](crate::ColumnsReader) and [`TemplateReader`](crate::TemplateReader).
         Conll = "conll": Sequences,
         /// The ten columns of CoNLL-U: see [`ColumnsReader`](crate::ColumnsReader).
@@ -100,7 +100,7 @@ formats! {
         Multilabel = "multilabel": Rows,
         /// Factor graphs, one JSON object per line: see [`FactorGraphReader`](crate::FactorGraphReader).
         FactorGraph = "factor-graph": Other("factor graphs"),
-        /// Images cut into superpixels: see [`read_superpixels`](crate::read_superpixels).
+        /// Images divided into superpixels: see [`read_superpixels`](crate::read_superpixels).
         Superpixels = "superpixels": Other("superpixels"),
         /// Aligned sentences: see [`AlignmentReader`](crate::AlignmentReader).
         Alignment = "alignment": Other("aligned sentences"),
@@ -110,7 +110,7 @@ formats! {
 }
 
 impl Format {
-    /// Whether files of this format hold single rows, not sequences.
+    /// Whether files of this format contain single rows, not sequences.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -120,7 +120,7 @@ impl Format {
         matches!(self.holds(), Rows)
     }
 
-    /// Whether files of this format hold sequences.
+    /// Whether files of this format contain sequences.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -130,7 +130,7 @@ impl Format {
         matches!(self.holds(), Sequences)
     }
 
-    /// Whether files of this format hold words in columns, of which templates make attributes.
+    /// Whether files of this format contain words in columns, of which templates make attributes.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -140,7 +140,7 @@ impl Format {
         matches!(self, Self::Conll | Self::Conllu)
     }
 
-    /// What files of this format hold.
+    /// What files of this format contain.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -168,8 +168,8 @@ impl Format {
         Self::ALL.map(Self::name).join(", ")
     }
 
-    /// The labels every data set of this format has, seen or not: `a` to `z` in OCR data, otherwise
-    /// none.
+    /// The labels that every data set of this format has, whether they occur or not: `a` to `z` in OCR data,
+    /// otherwise none.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -183,8 +183,8 @@ impl Format {
         }
     }
 
-    /// The attributes every data set of this format has, seen or not: the 128 pixels in OCR data,
-    /// otherwise none.
+    /// The attributes that every data set of this format has, whether they occur or not: the 128 pixels in OCR
+    /// data, otherwise none.
     ///
     /// ```
     /// use maxmargin_io::Format;
@@ -215,7 +215,7 @@ impl FromStr for Format {
     }
 }
 
-/// A format name that means nothing.
+/// A name that is not that of a format.
 ///
 /// ```
 /// let error = "svmhmm".parse::<maxmargin_io::Format>().unwrap_err();

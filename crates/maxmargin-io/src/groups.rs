@@ -1,4 +1,4 @@
-//! Sequences that are told apart by a number in each of their lines.
+//! Sequences that are distinguished by a number in each of their lines.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use crate::lines::Lines;
 
 /// The numbers of all sequences so far, each with the line in which it began.
 ///
-/// A number that comes back after another one means that a sequence was torn apart, by sorting or
-/// shuffling lines perhaps: training on the pieces would go well and be wrong.
+/// A number that comes back after another one means that a sequence was torn apart, perhaps because lines were
+/// sorted or shuffled. Training on the pieces would succeed and be wrong.
 #[derive(Debug)]
 pub(crate) struct Groups {
     what: &'static str,
@@ -23,13 +23,13 @@ impl Groups {
         Self { what, begun: HashMap::new(), held: None }
     }
 
-    /// With the numbers of sequences before these, if there are any.
+    /// Creates groups that know the numbers of the sequences before these, if there are any.
     pub(crate) fn after(what: &'static str, begun: Option<&HashMap<u64, u64>>) -> Self {
         Self { what, begun: begun.cloned().unwrap_or_default(), held: None }
     }
 
-    /// Goes to the next line. A line after tokens of a sequence that cannot be read ends the sequence, whose own
-    /// mistakes come first; the next call tells why it cannot be read.
+    /// Goes to the next line. If the next line cannot be read, the current sequence ends there, so that its own
+    /// mistakes are reported first. The next call then returns why the line cannot be read.
     pub(crate) fn advance(
         &mut self,
         lines: &mut Lines,

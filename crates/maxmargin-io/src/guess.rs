@@ -1,8 +1,8 @@
-//! Which format an input has, where its first lines leave no doubt.
+//! Guesses the format of an input, if its first lines leave no doubt.
 //!
-//! `evidence` asks one `looks_like_…` after the other whether a line proves its format, and the first that says yes
-//! wins. So a narrow layout has to come before a wide one that would claim the same lines. Where no line proves
-//! anything, the columns of all first lines are looked at together.
+//! `evidence` calls one function `looks_like_…` after the other to ask whether a line proves its format. The first
+//! that returns `true` wins, so a narrow layout must come before a wide one that would accept the same lines. If no
+//! line proves anything, the columns of all first lines are examined together.
 
 use crate::columns::{Columns, is_conllu, look_at_columns};
 use crate::error::DataError;
@@ -13,31 +13,32 @@ use crate::number::{parse_index, parse_value};
 use crate::numbered::split_comment;
 use crate::ocr::Bitmap;
 
-/// How many lines are looked at. Few, so that someone who types on standard input is answered soon.
+/// The number of lines that are examined. It is small, so that a user who types on standard input gets an answer
+/// soon.
 const LOOK: usize = 10;
 
-/// The format of an input by its first lines, which remain to be read.
+/// Guesses the format of an input from its first lines, which can still be read afterwards.
 ///
-/// A wrong guess would train on nonsense, so that only clear cases are decided:
+/// A wrong guess would mean training on nonsense, so only clear cases are decided:
 ///
 /// * `ocr`: five columns between tabs, the last with 32 hexadecimal digits; or the header line of
 ///   such a file.
 /// * `svm-hmm`: a number and then `qid:` with a number.
-/// * `crfsuite`: a line `@weight:…`; or columns between tabs of which the first is no number and a
-///   later one reads `…=…` or `…:number`. Other columns between tabs might as well be `word TAB
-///   tag`, with the label last.
+/// * `crfsuite`: a line `@weight:…`; or columns between tabs, of which the first is not a number and a later one
+///   has the form `…=…` or `…:number`. Other columns between tabs could also be `word TAB tag`, with the label
+///   last.
 /// * `libsvm`: a label and then features `number:number` in increasing order, all between spaces.
 /// * `multilabel`: the same with several labels between commas, or with none, in one of the lines.
 /// * `factor-graph`: a line begins with `{"`.
-/// * `superpixels`: a line `G name split` with four numbers. `alignment`: three or four columns between
-///   tabs, the last of which has nothing but links. `pose`: a name and columns `x,y,flag`.
+/// * `superpixels`: a line `G name split` with four numbers. `alignment`: three or four columns between tabs, the
+///   last of which consists only of links. `pose`: a name and columns `x,y,flag`.
 /// * `conllu`: ten columns, of which the first is the number of a token and the seventh that of another.
 /// * `conll`: two columns or more in all lines, or nearly all, of which the last looks more like labels
 ///   than the first: it has names like `B-NP` or `NN`, or fewer different ones. A header helps.
 ///
 /// # Errors
-/// [`DataError::UnclearFormat`], whose message asks for `--format` and lists the names;
-/// [`DataError::Empty`] if there are no lines but blank ones, so that no format would help.
+/// [`DataError::UnclearFormat`], whose message asks for `--format` and lists the names; [`DataError::Empty`] if all
+/// lines are blank, because no format would help then.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, guess_format};
@@ -63,7 +64,7 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
         }
         seen += 1;
         match evidence(line) {
-            // Only a list of labels further down shows that there can be several.
+            // Only a list of labels in a later line shows that rows can have several labels.
             Some(Format::Libsvm) => rows = true,
             Some(format) => return Ok(format),
             None => {}
@@ -89,7 +90,7 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
     Err(DataError::UnclearFormat { file, why })
 }
 
-/// What a single line proves.
+/// The format that a single line proves.
 fn evidence(line: &str) -> Option<Format> {
     if line.starts_with("#word_id\t") || looks_like_ocr(line) {
         Some(Format::Ocr)
@@ -140,7 +141,7 @@ fn looks_like_alignment(line: &str) -> bool {
         && !links.trim().is_empty() && links.split_whitespace().all(is_link))
 }
 
-/// A name, and then nothing but `x,y,flag`.
+/// A name, followed only by `x,y,flag`.
 fn looks_like_pose(line: &str) -> bool {
     let mut columns = line.split('\t');
     let named = columns.next().is_some_and(|name| !name.is_empty());
@@ -181,7 +182,7 @@ fn labels_of_row(line: &str) -> Option<usize> {
 
 fn looks_like_crfsuite(line: &str) -> bool {
     let named = |field: &str| {
-        // A sign of equality between two other characters, not a column that just is `=`.
+        // An equals sign between two other characters, and not a column that is just `=`.
         let equation = field.find('=').is_some_and(|at| at > 0 && at + 1 < field.len());
         let scaled = field.rsplit_once(':').is_some_and(|(name, value)| {
             !name.is_empty() && !name.ends_with('\\') && parse_value(value).is_ok()

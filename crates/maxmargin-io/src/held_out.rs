@@ -1,12 +1,12 @@
-//! Which examples of a data set are kept back to validate on.
+//! Chooses the examples of a data set that are kept back for validation.
 
 use maxmargin::Rng;
 use serde::{Deserialize, Serialize};
 
-/// A random share of the examples, kept back from training to validate on.
+/// A random share of the examples that is kept back from training for validation.
 ///
-/// What it keeps back depends on the seed and the number of examples alone, in every version: a model
-/// that was trained without them says so by this, and can be verified on the rest of its data.
+/// The choice depends only on the seed and the number of examples, in every version. A model that was trained
+/// without these examples states this choice, so it can be verified on the rest of its data.
 ///
 /// ```
 /// use maxmargin_io::HeldOut;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub struct HeldOut {
     /// Seed of the choice.
     pub seed: u64,
-    /// One example in so many is held out, rounded upwards.
+    /// One in this many examples is held out, rounded upwards.
     pub one_in: usize,
 }
 

@@ -1,16 +1,16 @@
-//! A line of workers: items come in one after the other, threads work on them, and the results go out in the same
-//! order.
+//! Works on items on several threads, and passes on the results in the order of the items.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Results that may wait to be joined, for each thread. Together with those at hand they bound the memory in use.
+/// The number of results per thread that may wait to be joined. Together with the items in work, they bound the
+/// memory in use.
 const WAITING: usize = 2;
 
-/// Has `threads` threads `work` on the items of `input`, and `join` what they make of them in the order of the
-/// input. Each thread makes itself scratch memory with `start`. Stops at the first error of `join`.
+/// Calls `work` for the items of `input` on `threads` threads, and `join` for the results in the order of the
+/// input. Each thread calls `start` once to create its scratch memory. Stops at the first error of `join`.
 ///
-/// `is_last` tells of an item that none comes after it. No thread is started for the sake of one item.
+/// `is_last` returns whether an item is the last one. If there is only one item, no thread is started.
 pub(crate) fn work_in_order<I: Send, S, P: Send, E: Send>(
     threads: usize,
     mut input: impl FnMut() -> Option<I> + Send,
@@ -72,7 +72,7 @@ struct Desk<F, P> {
     input: Mutex<Input<F>>,
     joined: Mutex<Joined<P>>,
     progress: Condvar,
-    /// How many items may be ahead of the one that is joined next.
+    /// The largest number of items that may be ahead of the one that is joined next.
     most: usize,
 }
 
@@ -91,12 +91,12 @@ struct Joined<P> {
     stop: bool,
 }
 
-/// A thread that has panicked ends the whole work with its panic, so that nobody sees what it left behind.
+/// Locks a mutex even if a thread has panicked. Its panic ends the whole work, so nobody sees its partial results.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets no thread wait for one that has panicked.
+/// If a thread panics, stops the threads that would wait for it.
 struct StopOnPanic<'a, F, P>(&'a Desk<F, P>);
 
 impl<F, P> Drop for StopOnPanic<'_, F, P> {
@@ -113,7 +113,7 @@ impl<I, F: FnMut() -> Option<I>, P> Desk<F, P> {
     fn take(&self) -> Option<(usize, I)> {
         let mut input = lock(&self.input);
         let mut joined = lock(&self.joined);
-        // Whoever has the item that is joined next is at work on it, so that this ends.
+        // Another thread works on the item that is joined next, so this loop ends.
         while !joined.stop && input.next >= joined.next + self.most {
             joined = self.progress.wait(joined).unwrap_or_else(PoisonError::into_inner);
         }
@@ -126,7 +126,7 @@ impl<I, F: FnMut() -> Option<I>, P> Desk<F, P> {
         Some((input.next - 1, item))
     }
 
-    /// Adds a result, and joins all those whose turn it is, unless another thread does so already.
+    /// Adds a result, and joins all results that are next, unless another thread is joining already.
     fn put<J, E>(&self, number: usize, result: P, join: &Mutex<(J, Result<(), E>)>)
     where
         J: FnMut(P) -> Result<(), E>,

@@ -4,10 +4,10 @@ use crate::columns::Layout;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// What a prediction is called in a header.
+/// The name of the column of predictions in a header.
 const PREDICTED: &str = "predicted";
 
-/// The lines that a reader has gone through for its last sequence, comments and blank lines included.
+/// The lines that a reader has read for its last sequence, including comments and blank lines.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, RawSequence, open_reader};
@@ -37,7 +37,7 @@ struct Kept {
 /// What a line is to a reader of columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// A token that gets its label beside it.
+    /// A token, beside which its label is written.
     Token(Layout),
     /// A token whose label has a place in the line.
     Labelled(Range<usize>),
@@ -58,11 +58,11 @@ impl KeptLines {
         self.lines.push(Kept { end: self.text.len(), what });
     }
 
-    /// Writes all lines, and beside each token the next of `labels`; of data in CoNLL-U, the label
-    /// takes its place in the line.
+    /// Writes all lines, and beside each token the next of `labels`. In CoNLL-U, the label takes its place in the
+    /// line.
     ///
     /// # Errors
-    /// The output fails.
+    /// If the output fails.
     pub fn write<'a>(
         &self,
         mut to: impl Write,

@@ -1,17 +1,17 @@
-//! Data in, models out: readers and writers for sequence data and factor graphs, built-in data sets,
-//! names, fingerprints and safe files; and the way from data to a model.
+//! Reads data and writes models. The crate has readers and writers for sequence data and factor graphs, built-in
+//! data sets, names, fingerprints and safe files. It also turns data into models.
 //!
-//! Data flow one way. A [`Source`] is what the user named; it opens as a [reader](ReadSequences),
-//! which gives one [`RawSequence`] after the other, in *name form*: labels and attributes are text.
-//! From there,
+//! Data flow in one direction. A [`Source`] is the input as the user named it. It opens as a
+//! [reader](ReadSequences), which returns one [`RawSequence`] after the other in *name form*: labels and attributes
+//! are text. Then
 //!
-//! * [`read_training`] builds the alphabets and gives a [`Dataset`] in index form,
-//! * [`read_with`] looks names up in the alphabets of a trained model and gives [`EvalData`],
+//! * [`read_training`] numbers the labels and attributes and returns a [`Dataset`] in index form,
+//! * [`read_with`] looks up the names in the alphabets of a trained model and returns [`EvalData`],
 //! * [`Mapping`] does the same for one sequence at a time, so that prediction can follow standard
 //!   input.
 //!
-//! Rows of LIBSVM's formats, or the tokens of sequences taken one by one, go the same ways through
-//! [`read_rows`], [`read_rows_with`] and [`RowMapping`].
+//! For rows of LIBSVM's formats, and for single tokens of sequences, [`read_rows`], [`read_rows_with`] and
+//! [`RowMapping`] do the same.
 //!
 //! ```
 //! use maxmargin_io::{LabelRule, Source, read_training, read_with};
@@ -23,13 +23,13 @@
 //! # Ok::<(), maxmargin_io::DataError>(())
 //! ```
 //!
-//! Factor graphs go the same way: [`FactorGraphReader`] gives one [`RawFactorGraph`] after the other, and
-//! [`read_factor_graphs`] or [`read_factor_graphs_with`] put them in index form. Aligned sentences are read by
-//! [`read_alignments`], and [`AlignmentFeatures`] says what is known of their words.
+//! Factor graphs are similar: [`FactorGraphReader`] returns one [`RawFactorGraph`] after the other, and
+//! [`read_factor_graphs`] or [`read_factor_graphs_with`] convert them to index form. [`read_alignments`] reads
+//! aligned sentences, and [`AlignmentFeatures`] computes the features of their words.
 //!
-//! From there, models of all kinds go one way. [`Examples`] are data of any kind in index form, and
-//! [`Spec::problem`] makes a [`BuiltProblem`] of them that any solver takes. [`Training::train`] goes from there
-//! to a [`Model`], whose weights [`Spec::errors`] measures and [`Model::verify`] holds against the data.
+//! All kinds of models are trained in the same way. [`Examples`] are data of any kind in index form.
+//! [`Spec::problem`] makes a [`BuiltProblem`] of them, which any solver accepts. [`Training::train`] returns a
+//! [`Model`]. [`Spec::errors`] measures its weights, and [`Model::verify`] checks it on the data.
 
 mod alignment;
 mod answers;

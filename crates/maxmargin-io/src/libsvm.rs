@@ -66,7 +66,7 @@ impl LibsvmReader {
         Self { lines, many: format == Format::Multilabel }
     }
 
-    /// Refuses what is no label, or no list of labels, at `at`.
+    /// Refuses a text at `at` that is not a label, or not a list of labels.
     fn check_labels(&self, at: usize, text: &str) -> Result<(), DataError> {
         if !self.many {
             if text.contains(',') {

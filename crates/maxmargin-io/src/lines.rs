@@ -9,31 +9,31 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{DataError, Place, quote};
 
-/// Buffer for reading, large enough that system calls do not count.
+/// The size of the buffer for reading. It is so large that the time of system calls does not matter.
 const BUFFER: usize = 1 << 16;
 
-/// What standard input is called.
+/// The name of standard input.
 const STDIN: &str = "<stdin>";
 
-/// Lines are looked at ahead of time to find out what they are. Blank lines and comments may come first, but no
-/// more than this many bytes of them: a small packed file can hold any number of blank lines. A few lines may be
-/// as long as they like.
+/// Readers look at lines ahead to find out what they are. Blank lines and comments may come first, but no more than
+/// this many bytes of them, because a small packed file can contain any number of blank lines. Up to `FEW_LINES`
+/// lines may have any length.
 const MOST_AHEAD: usize = 16 << 20;
 const FEW_LINES: usize = 200;
 
-/// The memory that a line takes while it waits, roughly.
+/// The approximate memory of a line while it waits.
 fn size_ahead(line: &str) -> usize {
     line.len() + size_of::<String>()
 }
 
-/// The lines of an input, one at a time; never more than a few of them are in memory.
+/// The lines of an input, one at a time. Only a few of them are in memory at any time.
 ///
 /// * gzip data is recognised by its first two bytes, whatever the file is called, and may have
 ///   several members.
 /// * Lines end with `\n` or `\r\n`; the last one need not end at all. A byte order mark at the
 ///   start is skipped.
-/// * Text has to be UTF-8 without NUL bytes and without stray carriage returns: all three mean that
-///   the input is not what the user thinks it is.
+/// * Text must be UTF-8 without NUL bytes and without stray carriage returns. Each of these means that the input is
+///   not what the user thinks it is.
 ///
 /// ```
 /// use maxmargin_io::Lines;
@@ -52,18 +52,18 @@ pub struct Lines {
     file: String,
     line: String,
     number: u64,
-    /// The current line is to be given out once more.
+    /// Whether the current line is returned once more.
     held: bool,
-    /// Lines that were looked at but not given out yet.
+    /// Lines that were looked at but not returned yet.
     ahead: VecDeque<String>,
-    /// How many bytes these take, roughly.
+    /// The approximate number of bytes of these lines.
     ahead_bytes: usize,
     limit: usize,
-    /// Whether a byte order mark may come first.
+    /// Whether there may be a byte order mark at the start.
     may_have_mark: bool,
 }
 
-/// What the pieces of an input have in common, so that each can be read by itself.
+/// The properties that the pieces of an input share, so that each piece can be read independently.
 #[derive(Debug, Clone)]
 pub(crate) struct PieceOfLines {
     file: String,
@@ -73,7 +73,7 @@ pub(crate) struct PieceOfLines {
 }
 
 impl PieceOfLines {
-    /// The lines of a piece that comes after `before` lines; `error` is what stops the reading after it.
+    /// The lines of a piece that comes after `before` lines. `error` is the error that follows the piece.
     pub(crate) fn lines(&self, text: Vec<u8>, before: u64, error: Option<io::Error>) -> Lines {
         let Self { ref file, packed, limit, may_have_mark } = *self;
         let reader: Box<dyn BufRead + Send> = match error {
@@ -86,7 +86,7 @@ impl PieceOfLines {
     }
 }
 
-/// An input that cannot be read on.
+/// An input that cannot be read any further.
 struct Broken(Option<io::Error>);
 
 impl Read for Broken {
@@ -96,8 +96,7 @@ impl Read for Broken {
 }
 
 impl Lines {
-    /// The longest line that is read, in bytes. Without a limit an endless line would eat all
-    /// memory.
+    /// The longest line that is read, in bytes. Without a limit, an endless line would fill the memory.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::Lines::LIMIT, 256 << 20);
@@ -138,7 +137,7 @@ impl Lines {
         Self::from_reader(STDIN, io::stdin())
     }
 
-    /// Whether someone may be typing them.
+    /// Whether a user may be typing the lines.
     pub(crate) fn is_stdin(&self) -> bool {
         self.file == STDIN
     }
@@ -172,7 +171,7 @@ impl Lines {
         Ok(Self { reader, packed, ..Self::none(file) })
     }
 
-    /// No lines at all.
+    /// Creates an input without lines.
     fn none(file: String) -> Self {
         Self {
             reader: Box::new(io::empty()),
@@ -188,7 +187,7 @@ impl Lines {
         }
     }
 
-    /// The same lines, of which none may be longer than so many bytes.
+    /// The same lines. None may be longer than this number of bytes.
     #[cfg(test)]
     pub(crate) fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -199,19 +198,19 @@ impl Lines {
         self.limit
     }
 
-    /// All lines from the current one on, so that none are left here.
+    /// Takes all lines from the current one on. No lines are left here.
     pub(crate) fn take_rest(&mut self) -> Self {
         let none = Self { number: self.number, ..Self::none(self.file.clone()) };
         std::mem::replace(self, none)
     }
 
-    /// What the pieces of this input have in common.
+    /// The properties that the pieces of this input share.
     pub(crate) fn kind(&self) -> PieceOfLines {
         let Self { ref file, packed, limit, may_have_mark, .. } = *self;
         PieceOfLines { file: file.clone(), packed, limit, may_have_mark }
     }
 
-    /// The text of the lines that were looked at but not given out yet, and the number of lines before them.
+    /// The text of the lines that were looked at but not returned yet, and the number of lines before them.
     pub(crate) fn give_back(&mut self) -> (Vec<u8>, u64) {
         if std::mem::take(&mut self.held) {
             self.ahead.push_front(std::mem::take(&mut self.line));
@@ -227,7 +226,7 @@ impl Lines {
         (text, self.number)
     }
 
-    /// Reads on until `text` has at least `aim` bytes; `false` at the end of the input.
+    /// Reads until `text` has at least `aim` bytes. Returns `false` at the end of the input.
     pub(crate) fn read_some(&mut self, text: &mut Vec<u8>, aim: usize) -> io::Result<bool> {
         while text.len() < aim {
             let bytes = match self.reader.fill_buf() {
@@ -245,10 +244,10 @@ impl Lines {
         Ok(true)
     }
 
-    /// Goes to the next line; `false` at the end of the input.
+    /// Goes to the next line. Returns `false` at the end of the input.
     ///
     /// # Errors
-    /// The input cannot be read on, or the line is not clean text.
+    /// If the input cannot be read any further, or if the line is not clean text.
     ///
     /// ```
     /// let mut lines = maxmargin_io::Lines::from_reader("example", &b"ok\n\xff"[..])?;
@@ -310,8 +309,8 @@ impl Lines {
         &self.file
     }
 
-    /// Makes the next [`advance`](Self::advance) give the current line once more, for readers that
-    /// notice the end of a sequence only by the first line of the next.
+    /// Makes the next [`advance`](Self::advance) return the current line once more. Readers need this if they
+    /// notice the end of a sequence only at the first line of the next one.
     ///
     /// ```
     /// let mut lines = maxmargin_io::Lines::from_reader("example", "1\n2".as_bytes())?;
@@ -328,7 +327,8 @@ impl Lines {
     /// The line `offset` lines after the current one (1 is the next), without going there.
     ///
     /// # Errors
-    /// As [`advance`](Self::advance); and [`DataError::NothingYet`] for more text than anyone has to look at.
+    /// The same as for [`advance`](Self::advance), and [`DataError::NothingYet`] if more text would have to be
+    /// looked at than is allowed.
     ///
     /// ```
     /// let mut lines = maxmargin_io::Lines::from_reader("example", "1\n2".as_bytes())?;
@@ -356,7 +356,7 @@ impl Lines {
         Ok(Some(if offset == 0 { &self.line } else { &self.ahead[offset - 1] }))
     }
 
-    /// The spot in the current line that is `byte` bytes from its start.
+    /// The place in the current line that is `byte` bytes from its start.
     pub(crate) fn place(&self, byte: usize) -> Place {
         Place::new(&*self.file, self.number, column(&self.line, byte))
     }

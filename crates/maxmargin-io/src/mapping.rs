@@ -10,11 +10,11 @@ use crate::names::Names;
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 
-/// The index of a gold label that the model does not know, or that is not given.
+/// The index of a true label that the model does not know, or that is absent.
 ///
-/// No model predicts it (no alphabet grows that far, see [`Names::MOST`]), so that comparing
-/// predictions with gold labels counts a miss. Such labels must not be used as an index, nor to
-/// size tables: leave [`Sequences::label_bound`] alone where they may occur.
+/// No model predicts it, because no alphabet can have so many names (see [`Names::MOST`]). So a comparison of
+/// predictions with true labels counts a mistake. It must not be used as an index or to determine the size of a
+/// table: do not call [`Sequences::label_bound`] if it may occur.
 ///
 /// ```
 /// use maxmargin_io::{Names, UNKNOWN_LABEL};
@@ -22,7 +22,7 @@ use crate::sequence::RawSequence;
 /// ```
 pub const UNKNOWN_LABEL: u32 = u32::MAX;
 
-/// What to do about labels when data are mapped through a model's names.
+/// How labels are treated when data are converted with a model's names.
 ///
 /// ```
 /// use maxmargin_io::LabelRule;
@@ -30,13 +30,12 @@ pub const UNKNOWN_LABEL: u32 = u32::MAX;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelRule {
-    /// Every token needs a label that the model knows: for going on with a training, or checking
-    /// one.
+    /// Every token needs a label that the model knows. This is for continuing or verifying a training.
     Strict,
-    /// Every token needs a label; one that the model does not know becomes [`UNKNOWN_LABEL`] and is
-    /// counted: for evaluation.
+    /// Every token needs a label. A label that the model does not know becomes [`UNKNOWN_LABEL`] and is counted.
+    /// This is for evaluation.
     Count,
-    /// Labels are not looked at; all become [`UNKNOWN_LABEL`]: for prediction.
+    /// Labels are ignored, and all become [`UNKNOWN_LABEL`]. This is for prediction.
     Ignore,
 }
 
@@ -58,7 +57,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// Counts what was not known elsewhere as well.
+    /// Adds the counts of unknown names in other data.
     pub(crate) fn add(&mut self, other: Self) {
         self.attributes += other.attributes;
         self.all_attributes += other.all_attributes;
@@ -67,7 +66,7 @@ impl Unknown {
     }
 }
 
-/// Turns sequences in name form into index form by the names of a model.
+/// Converts sequences from name form to index form with the names of a model.
 ///
 /// ```
 /// use maxmargin::model::chain::Sequences;
@@ -96,7 +95,7 @@ pub struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// A mapping through the names of a model.
+    /// Creates a mapping with the names of a model.
     ///
     /// ```
     /// use maxmargin_io::{LabelRule, Mapping, Names};
@@ -107,11 +106,10 @@ impl<'a> Mapping<'a> {
         Self { labels, attributes, rule, unknown: Unknown::default() }
     }
 
-    /// Adds a sequence to `to`. Messages name `file`.
+    /// Adds a sequence to `to`. Messages name the input `file`.
     ///
     /// # Errors
-    /// A label is missing or not known, where [`LabelRule`] forbids it; `to` is then of no more
-    /// use.
+    /// If a label is missing or not known, but [`LabelRule`] requires it. `to` must not be used then.
     ///
     /// ```
     /// use maxmargin::model::chain::Sequences;
@@ -167,7 +165,7 @@ impl<'a> Mapping<'a> {
         end_sequence(to, raw, file)
     }
 
-    /// What was not known so far.
+    /// The counts of unknown names so far.
     ///
     /// ```
     /// use maxmargin_io::{LabelRule, Mapping, Names, Unknown};
@@ -194,7 +192,7 @@ impl<'a> Mapping<'a> {
 pub struct EvalData {
     /// The sequences; labels may be [`UNKNOWN_LABEL`] unless the rule was [`LabelRule::Strict`].
     pub sequences: Sequences,
-    /// What the model does not know.
+    /// How much of the data the model does not know.
     pub unknown: Unknown,
     /// Fingerprint of the sequences in name form, unknown names included: that of the
     /// [training data](crate::Dataset::fingerprint) if it is the same data.
@@ -207,8 +205,8 @@ pub struct EvalData {
 /// counted.
 ///
 /// # Errors
-/// Whatever the reader finds; a label that is missing or not known, where `rule` forbids it; an
-/// input without sequences.
+/// If the reader fails, if a label is missing or not known but `rule` requires it, or if the input has no
+/// sequences.
 ///
 /// ```
 /// use maxmargin_io::{LabelRule, Lines, Names, UNKNOWN_LABEL, open_reader, read_with};

@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Marks a free slot of the hash table; no name has this index.
 const FREE: u32 = u32::MAX;
 
-/// A set of distinct names, numbered from 0 in the order in which they came.
+/// A set of distinct names, numbered from 0 in the order in which they were added.
 ///
-/// All names lie one after another in a single string, and the hash table holds nothing but
-/// numbers, so that hundreds of thousands of attribute names cost little more than their letters.
+/// All names are stored one after another in a single string, and the hash table contains only numbers. So hundreds
+/// of thousands of attribute names take little more memory than their letters.
 ///
 /// ```
 /// use maxmargin_io::Names;
@@ -28,14 +28,14 @@ const FREE: u32 = u32::MAX;
 pub struct Names {
     /// All names, back to back.
     text: String,
-    /// Where each name ends in `text`; it starts where the one before ends.
+    /// The end of each name in `text`. A name starts where the one before it ends.
     ends: Vec<usize>,
     /// Open addressing with linear probing; the length is zero or a power of two.
     table: Vec<Slot>,
 }
 
-/// The upper half of a name's hash is kept with the index: it rules out nearly every wrong name
-/// without a look at the text, and the table can grow without hashing the names again.
+/// The upper half of a name's hash is stored with the index. It excludes nearly every wrong name without reading
+/// the text, and the table can grow without hashing the names again.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
@@ -50,7 +50,7 @@ impl Names {
     /// ```
     pub const MOST: usize = FREE as usize - 1;
 
-    /// A set without names.
+    /// Creates a set without names.
     ///
     /// ```
     /// assert!(maxmargin_io::Names::new().is_empty());
@@ -59,7 +59,7 @@ impl Names {
         Self::default()
     }
 
-    /// The index of `name`, which is added if it is new.
+    /// Returns the index of `name`, and adds the name if it is new.
     ///
     /// # Panics
     /// If there would be more than [`MOST`](Self::MOST) names.
@@ -69,7 +69,7 @@ impl Names {
     /// assert_eq!((names.intern("a"), names.intern("b"), names.intern("a")), (0, 1, 0));
     /// ```
     pub fn intern(&mut self, name: &str) -> u32 {
-        // Three quarters full at most, so that a probe meets a free slot soon.
+        // The table is at most three quarters full, so a probe soon finds a free slot.
         if (self.ends.len() + 1) * 4 > self.table.len() * 3 {
             self.grow();
         }
@@ -91,10 +91,10 @@ impl Names {
         index
     }
 
-    /// Adds the names of `other` in their order, and returns the index that each has here; nothing if there
-    /// would be more than [`MOST`](Self::MOST).
+    /// Adds the names of `other` in their order, and returns the index that each has here. Returns `None` if there
+    /// would be more than [`MOST`](Self::MOST) names.
     pub(crate) fn absorb(&mut self, other: &Self) -> Option<Vec<u32>> {
-        /// How many look-ups wait for memory at a time.
+        /// The number of look-ups that wait for memory at the same time.
         const GROUP: usize = 32;
         let mut hashes = vec![0; other.len()];
         for slot in other.table.iter().filter(|slot| slot.index != FREE) {
@@ -133,10 +133,10 @@ impl Names {
         self.find(name, short_hash(name)).ok()
     }
 
-    /// Brings near what it takes to look these names up. Where there are many names, each look-up waits for
-    /// memory several times; here the look-ups are nothing but reads that do not depend on each other, so
-    /// that the processor waits for many at a time. Nothing changes but the time that
-    /// [`intern`](Self::intern) and [`get`](Self::get) take soon after.
+    /// Fetches the memory that is needed to look up these names. If there are many names, each look-up waits for
+    /// memory several times. The reads of this method do not depend on each other, so the processor can wait for
+    /// many of them at the same time. The only effect is that [`intern`](Self::intern) and [`get`](Self::get) take
+    /// less time soon after.
     ///
     /// ```
     /// let mut names = maxmargin_io::Names::from_iter(["a", "b"]);
@@ -150,12 +150,12 @@ impl Names {
         names.for_each(|name| self.fetch_hash(short_hash(name)));
     }
 
-    /// Brings near the name with this hash, if there is one. The table is not empty.
+    /// Fetches the memory of the name with this hash, if there is one. The table must not be empty.
     #[inline(always)]
     fn fetch_hash(&self, hash: u32) {
         let slot = self.table[hash as usize & (self.table.len() - 1)];
         if slot.hash == hash && slot.index != FREE {
-            // The last letter, which is most often in the same line of memory as the first.
+            // The last letter is usually in the same cache line as the first.
             let last = self.ends[slot.index as usize].saturating_sub(1);
             std::hint::black_box(self.text.as_bytes().get(last));
         }
@@ -184,7 +184,7 @@ impl Names {
         self.ends.len()
     }
 
-    /// Whether there is no name.
+    /// Whether there are no names.
     ///
     /// ```
     /// assert!(!maxmargin_io::Names::from_iter(["a"]).is_empty());
@@ -214,7 +214,7 @@ impl Names {
             + self.table.capacity() * size_of::<Slot>()
     }
 
-    /// The index of a known name, or the free slot where a new one belongs. The table is not full.
+    /// Returns the index of a known name, or the free slot for a new one. The table must not be full.
     #[inline(always)]
     fn find(&self, name: &str, hash: u32) -> Result<u32, usize> {
         let mask = self.table.len() - 1;
@@ -231,7 +231,7 @@ impl Names {
         }
     }
 
-    /// The name with the index `index`, without a look at where its characters begin.
+    /// Returns the bytes of the name with the index `index`, which need no check of character boundaries.
     #[inline(always)]
     fn bytes(&self, index: u32) -> &[u8] {
         let index = index as usize;
@@ -258,7 +258,7 @@ fn short_hash(name: &str) -> u32 {
     (xxh3_64(name.as_bytes()) >> 32) as u32
 }
 
-/// Equal names in equal order; how the table came about does not matter.
+/// Two sets are equal if they have equal names in the same order. The layout of the table does not matter.
 impl PartialEq for Names {
     fn eq(&self, other: &Self) -> bool {
         self.ends == other.ends && self.text == other.text
@@ -273,7 +273,7 @@ impl fmt::Debug for Names {
     }
 }
 
-/// Interns one name after the other; a name that comes again keeps its first index.
+/// Interns one name after the other. A repeated name keeps its first index.
 impl<S: AsRef<str>> FromIterator<S> for Names {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
         let mut set = Self::new();

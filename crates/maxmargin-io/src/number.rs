@@ -1,8 +1,8 @@
-//! Numbers in text: what is accepted, and how they are written back.
+//! Numbers in text: which are accepted, and how they are written.
 
 use std::fmt::Write;
 
-/// Reads a finite number; otherwise says what would have been right.
+/// Reads a finite number. Otherwise returns a description of what would have been right.
 pub(crate) fn parse_value(text: &str) -> Result<f64, &'static str> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -13,14 +13,14 @@ pub(crate) fn parse_value(text: &str) -> Result<f64, &'static str> {
 
 /// Reads a number without sign, made of decimal digits only.
 pub(crate) fn parse_index(text: &str) -> Option<u64> {
-    // `str::parse` would let a plus sign through.
+    // `str::parse` would accept a plus sign.
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// Writes the shortest text that is read back as the same value, bit for bit.
+/// Writes the shortest text that is read back as the same value, with the same bits.
 pub(crate) fn write_value(to: &mut String, value: f64) {
-    // `{}` never uses an exponent and `{:?}` puts `.0` after whole numbers: each is short where the
-    // other is not.
+    // `{}` never uses an exponent, and `{:?}` writes `.0` after whole numbers. Each is short where the other is
+    // long.
     let whole = value.fract() == 0.0 && value.abs() < 1e15;
     let written = if whole { write!(to, "{value}") } else { write!(to, "{value:?}") };
     written.expect("writing to a string cannot fail");

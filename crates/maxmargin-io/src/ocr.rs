@@ -82,10 +82,10 @@ impl Folds {
 ///   hexadecimal digits: 16 bytes, one per row from the top, whose most significant bit is the
 ///   leftmost pixel.
 /// * Lines that begin with `#` are skipped, and so are empty lines.
-/// * A word ends where its number changes. Positions increase within a word, and the fold stays the
-///   same. A number that comes back later is an error.
+/// * A word ends where its number changes. Within a word, positions increase and the fold stays the same. A number
+///   that occurs again later is an error.
 ///
-/// A black pixel is an attribute with value 1, a white one is absent.
+/// A black pixel is an attribute with the value 1. A white pixel is absent.
 ///
 /// ```
 /// use maxmargin_io::{Lines, RawSequence, ReadSequences, ocr::OcrReader};
@@ -107,7 +107,7 @@ pub struct OcrReader {
     pixels: Names,
 }
 
-/// What the number of a word is called.
+/// The name of the number of a word in messages.
 const WORD: &str = "word";
 
 /// The number of the word that a line belongs to.
@@ -153,7 +153,7 @@ impl OcrReader {
         Self { lines, groups: Groups::new(WORD), folds, pixels: attributes() }
     }
 
-    /// Reads a word, whatever its fold; gives its fold.
+    /// Reads a word of any fold, and returns its fold.
     fn word(&mut self, into: &mut RawSequence) -> Result<Option<u64>, DataError> {
         into.clear();
         let mut fold = None;
@@ -163,7 +163,7 @@ impl OcrReader {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            // The line of another word is taken apart with that word: mistakes of this one come first.
+            // The line of another word is read with that word, so that mistakes in this word are reported first.
             let number = number_of(line.as_bytes());
             if !into.is_empty() && number.is_some() && number != into.id() {
                 self.lines.hold();
@@ -195,7 +195,7 @@ impl OcrReader {
     }
 }
 
-/// Takes the current line apart.
+/// Divides the current line into its fields.
 fn letter(lines: &Lines) -> Result<Letter<'_>, DataError> {
     let line = lines.line();
     let mut at = 0;
@@ -241,7 +241,7 @@ impl ReadSequences for OcrReader {
     }
 
     fn take_pieces(&mut self) -> Option<Pieces> {
-        // The numbers of words that are left out count as well, and nobody would see them.
+        // The numbers of words that are left out must be checked as well, and pieces would not report them.
         if self.folds != Folds::All {
             return None;
         }

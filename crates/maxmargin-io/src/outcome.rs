@@ -1,4 +1,4 @@
-//! What a training has come to, and rounds of it where constraints are soft.
+//! The outcome of a training, and the rounds of a training with soft constraints.
 
 use crate::model::Model;
 use crate::origin::Origin;
@@ -8,7 +8,7 @@ use maxmargin::kernel::Support;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Settings, Solution};
 
-/// What a training has come to, on a problem of any type.
+/// The outcome of a training on a problem of any type.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -24,13 +24,13 @@ use maxmargin::{Settings, Solution};
 pub struct Outcome {
     /// The solution, with the weights as the model keeps them.
     pub solution: Solution,
-    /// The inputs that they belong to, if there is a kernel.
+    /// The inputs that the weights belong to, if there is a kernel.
     support: Option<Support>,
     soft: Option<SoftOutcome>,
 }
 
 impl Outcome {
-    /// What a solution comes to, given the role of its problem.
+    /// Creates the outcome from a solution, given the role of its problem.
     pub fn new(mut solution: Solution, role: ProblemRole<'_>) -> Self {
         let support = role.inputs().map(|inputs| {
             let (support, weights) = inputs.keep(&solution.weights);
@@ -44,12 +44,12 @@ impl Outcome {
         Self { solution, support, soft }
     }
 
-    /// What soft training has come to, if it was such.
+    /// The outcome of soft training, if the constraints are soft.
     pub fn soft(&self) -> Option<&SoftOutcome> {
         self.soft.as_ref()
     }
 
-    /// The model that it makes.
+    /// Creates the model with these weights.
     pub fn into_model(self, origin: Origin, mut spec: Spec, settings: Settings) -> Model {
         if let (Some(own), Some(soft)) = (spec.soft_mut(), &self.soft) {
             soft.note(own);
@@ -62,7 +62,7 @@ impl Outcome {
     }
 }
 
-/// What soft training has come to: what a model says of it, and its messages.
+/// The outcome of soft training: its record in the model, and its messages.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
@@ -82,21 +82,21 @@ pub struct SoftOutcome {
 }
 
 impl SoftOutcome {
-    /// What the weights of a problem have come to.
+    /// Computes the outcome for the weights of a problem.
     pub fn new(problem: &SoftGraph, weights: &[f64]) -> Self {
         let mut found = SoftSpec::new(problem.rho());
         found.note(problem, weights);
         Self { found, messages: problem.messages(weights) }
     }
 
-    /// Takes note of it.
+    /// Records the outcome in a specification.
     pub fn note(&self, spec: &mut SoftSpec) {
         let SoftSpec { blocks, messages, hard_objective, violation, .. } = self.found;
         *spec = SoftSpec { blocks, messages, hard_objective, violation, ..spec.clone() };
     }
 }
 
-/// Rounds of soft training, each from where the last one ended.
+/// Rounds of soft training. Each starts where the last one ended.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
@@ -112,27 +112,27 @@ impl SoftOutcome {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SoftRounds {
-    /// One ρ after the other.
+    /// The values of ρ, one for each round.
     pub rhos: Vec<f64>,
-    /// How many rounds with multipliers there may be.
+    /// The largest number of rounds with multipliers.
     pub most: usize,
 }
 
 impl SoftRounds {
-    /// Multipliers are done when variables and factors agree so well.
+    /// The rounds with multipliers end when variables and factors agree up to this difference.
     pub const CLOSE: f64 = 1e-6;
 
-    /// How many there may be.
+    /// The largest number of rounds.
     pub fn count(&self) -> usize {
         self.rhos.len().max(self.most).max(1)
     }
 
-    /// Whether no round can follow after `done` ones.
+    /// Whether no round can follow after `done` rounds.
     pub fn is_last(&self, done: usize) -> bool {
         done >= self.count()
     }
 
-    /// The soft constraints of the round after `done` ones, if one follows.
+    /// The soft constraints of the round after `done` rounds, if one follows.
     pub fn next(&self, done: usize, spec: &SoftSpec, last: &SoftOutcome) -> Option<SoftSpec> {
         if self.is_last(done) || (self.most > 0 && last.found.violation.0 <= Self::CLOSE) {
             return None;

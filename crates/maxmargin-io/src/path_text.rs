@@ -1,12 +1,13 @@
-//! Paths as text, also those that are not UTF-8.
+//! Converts paths to text and back, including paths that are not UTF-8.
 //!
-//! DATA arguments are text: `-`, a built-in name, `FILE:PART`, or a path. On Unix a path can have any bytes. Those
-//! that are no UTF-8 become characters for private use, one for each byte, so that the path comes back from the text.
+//! DATA arguments are text: `-`, a built-in name, `FILE:PART`, or a path. On Unix a path can contain any bytes.
+//! Each byte that is not UTF-8 becomes a character for private use, so that the text can be converted back to the
+//! path.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What a byte that is no UTF-8 is added to.
+/// This number plus a byte that is not UTF-8 is the character for the byte.
 const PRIVATE: u32 = 0x10_ff00;
 
 /// An argument as text.
@@ -31,7 +32,7 @@ pub fn path_text(argument: &OsStr) -> String {
     text
 }
 
-/// The path that a text stands for.
+/// The path that a text represents.
 pub fn path_of(text: &str) -> PathBuf {
     #[cfg(unix)]
     if text.chars().any(|c| byte_of(c).is_some()) {
@@ -48,7 +49,7 @@ pub fn path_of(text: &str) -> PathBuf {
     PathBuf::from(text)
 }
 
-/// The byte that a character stands for. Bytes below 0x80 are UTF-8.
+/// The byte that a character represents. Bytes below 0x80 are always UTF-8.
 #[cfg(unix)]
 fn byte_of(c: char) -> Option<u8> {
     u8::try_from((c as u32).checked_sub(PRIVATE)?).ok().filter(|byte| *byte >= 0x80)

@@ -1,4 +1,4 @@
-//! Predicted labels, in the layout that goes with an input format.
+//! Writes predicted labels, in the layout for an input format.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use crate::format::Format;
 
 /// Writes the predicted labels of one sequence.
 ///
-/// One label per line. As from `crfsuite tag`, an empty line follows every sequence; only for
-/// [`Format::SvmHmm`], as from `svm_hmm_classify`, and for rows, as from LIBSVM's programs, the lines
-/// of the output are those of the input without blank lines and comments.
+/// There is one label per line. As with `crfsuite tag`, an empty line follows every sequence. For
+/// [`Format::SvmHmm`] (as with `svm_hmm_classify`) and for rows (as with LIBSVM's programs), there are no empty
+/// lines: the lines of the output are those of the input without blank lines and comments.
 ///
 /// # Errors
-/// The output fails.
+/// If the output fails.
 ///
 /// ```
 /// use maxmargin_io::{Format, write_predictions};
@@ -36,7 +36,7 @@ pub fn write_predictions<'a>(
     }
     match format {
         Format::Ocr | Format::Crfsuite | Format::Conll | Format::Conllu => to.write_all(b"\n"),
-        // Formats of other structures have writers of their own.
+        // Formats of other structures have their own writers.
         Format::SvmHmm
         | Format::Libsvm
         | Format::Multilabel

@@ -1,4 +1,4 @@
-//! What the weights of a problem have to do with those of its model.
+//! The relation between the weights of a problem and those of its model.
 
 use crate::spec::Spec;
 use maxmargin::kernel::{Kernelised, NodeInputs, Support};
@@ -6,7 +6,7 @@ use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Blocks, DualPoint};
 use std::borrow::Cow;
 
-/// What a problem with a kernel knows of its weights, which belong to the inputs of its data.
+/// The weights of a problem with a kernel, which belong to the inputs of its data.
 ///
 /// ```
 /// use maxmargin::kernel::{Kernel, Kernelised};
@@ -28,10 +28,10 @@ use std::borrow::Cow;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait InputWeights {
-    /// The inputs that a model has to keep, and the weights that go with them.
+    /// The inputs that a model has to keep, and the weights that belong to them.
     fn keep(&self, weights: &[f64]) -> (Support, Vec<f64>);
 
-    /// The weights again; none if they belong to other data.
+    /// The weights of the problem, restored from those of the model. `None` if they belong to other data.
     fn again(&self, support: &Support, kept: &[f64]) -> Option<Vec<f64>>;
 }
 
@@ -45,7 +45,7 @@ impl<P: NodeInputs> InputWeights for Kernelised<P> {
     }
 }
 
-/// What the weights of a problem have to do with those of its model.
+/// The relation between the weights of a problem and those of its model.
 ///
 /// ```
 /// assert!(maxmargin_io::ProblemRole::Plain.inputs().is_none());
@@ -54,14 +54,14 @@ impl<P: NodeInputs> InputWeights for Kernelised<P> {
 pub enum ProblemRole<'a> {
     /// The weights of the problem are those of its model.
     Plain,
-    /// The problem has a kernel, and says what its model keeps of its weights.
+    /// The problem has a kernel, and decides which of its weights its model keeps.
     Kernel(&'a dyn InputWeights),
     /// The problem has soft constraints, whose messages follow the weights of its model.
     Soft(&'a SoftGraph),
 }
 
 impl<'a> ProblemRole<'a> {
-    /// What the model keeps of its weights, if that is not all of them.
+    /// The part of the weights that the model keeps, if it does not keep all of them.
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
@@ -72,7 +72,7 @@ impl<'a> ProblemRole<'a> {
         if let Self::Kernel(inputs) = self { Some(inputs) } else { None }
     }
 
-    /// The specification and the weights of the model that the weights `w` of the problem make.
+    /// Converts the weights `w` of the problem: returns the specification and the weights of the model.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -93,9 +93,9 @@ impl<'a> ProblemRole<'a> {
         (Cow::Owned(spec), Cow::Owned(weights))
     }
 
-    /// The dual point to start from, for a problem with this λ (1/n if it is not given): one of the same
-    /// problem at the λ `old`. At a smaller λ the weights are kept, at a larger one the dual variables. A point of
-    /// the first examples only is one of all of them: the others start at the truth.
+    /// The dual point to start from, for a problem with this λ (1/n if it is not given), made from a point of the
+    /// same problem at the λ `old`. At a smaller λ the weights are kept, and at a larger λ the dual variables are
+    /// kept. The point may be one of the first examples only: the other examples then start at the truth.
     ///
     /// ```
     /// # use maxmargin::doc::toy;

@@ -1,4 +1,4 @@
-//! Smaller models: weights that matter little become zero, and the certificate says what that costs.
+//! Makes models smaller: weights that matter little become zero, and the certificate states the cost.
 
 use crate::claim::Claim;
 use crate::examples::Examples;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Which weights a pruned model keeps. Sizes are absolute values, of the problem that was trained: its attributes
-/// may have been scaled.
+/// Which weights a pruned model keeps. Sizes are absolute values of the weights of the problem that was trained,
+/// whose attributes may have been scaled.
 ///
 /// ```
 /// assert_ne!(maxmargin_io::Prune::Keep(0.5), maxmargin_io::Prune::Cost(0.5));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prune {
-    /// Those of at least this size.
+    /// The weights of at least this size.
     Below(f64),
-    /// This share of those that are not zero: the largest.
+    /// The largest weights: this share of those that are not zero.
     Keep(f64),
-    /// The fewest that were found to raise the objective by at most this share of it.
+    /// As few weights as the search finds such that the objective rises by at most this share of it.
     Cost(f64),
 }
 
@@ -38,13 +38,13 @@ pub enum Prune {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pruning {
-    /// The weights that became zero were smaller than this.
+    /// All weights that became zero were smaller than this.
     pub below: f64,
     /// The number of weights that became zero.
     pub zeroed: usize,
     /// The number of weights that are not zero.
     pub kept: usize,
-    /// The objective before. That of the pruned weights is in the certificate.
+    /// The objective before pruning. The objective of the pruned weights is in the certificate.
     pub primal: f64,
 }
 
@@ -57,10 +57,10 @@ pub struct Pruning {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PruneError {
-    /// A rule without a meaning.
+    /// A rule with a number that is out of range.
     #[error("{name} is {value}; it must be {expected}")]
     Range {
-        /// What the number is called.
+        /// The name of the number.
         name: &'static str,
         /// Its value.
         value: f64,
@@ -73,12 +73,12 @@ pub enum PruneError {
     /// The model has soft constraints.
     #[error("a model with soft constraints has messages beside its weights, and cannot be pruned")]
     Soft,
-    /// There is no proof to start from.
+    /// There is no dual point, which the proof of the pruned model needs.
     #[error(
         "pruning needs the dual point of the model, to prove what it costs; keep it when saving"
     )]
     NoDualPoint,
-    /// Something speaks against the model as it is.
+    /// A claim of the model does not hold before pruning.
     #[error("the model does not hold on these data: {0}")]
     Refuted(String),
     /// The certificate cannot be computed.
@@ -93,11 +93,11 @@ impl From<TrainError> for PruneError {
 }
 
 impl Model {
-    /// The same model with its small weights at zero, and with a certificate of its own: the objective of the
-    /// pruned weights, computed again on the examples that it was trained on, above the same dual bound.
+    /// The same model with its small weights at zero, and with its own certificate. The objective of the pruned
+    /// weights is computed again on the examples of the training; the dual bound stays the same.
     ///
-    /// The dual point stays, so that [`verify`](Self::verify) can check the pruned model as any other. Where
-    /// bounds do not allow zero, weights stay as they are.
+    /// The model keeps its dual point, so [`verify`](Self::verify) can check it like any other. Weights whose
+    /// bounds exclude zero are not changed.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -122,7 +122,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// A rule without a meaning, a model that cannot be pruned, and data that are not those it was trained on.
+    /// If a rule is out of range, if the model cannot be pruned, or if the data are not those of its training.
     pub fn prune(
         &self,
         examples: Examples,
@@ -166,7 +166,7 @@ impl Model {
     /// The model with these weights at zero.
     fn with_zeros(&self, zeros: &[usize], trained: &[f64], before: &Audit, after: Audit) -> Self {
         let mut model = self.clone();
-        // By way of the weights of the training: a bias may stand for means of other attributes, too.
+        // Use the weights of the training, because a bias may also include means of other attributes.
         let mut pruned = trained.to_vec();
         zeros.iter().for_each(|&feature| pruned[feature] = 0.0);
         if let Some(scaling) = &self.meta.scaling {
@@ -198,7 +198,7 @@ fn check_rule(rule: Prune) -> Result<(), PruneError> {
     }
 }
 
-/// The weights that may become zero, the smallest first; of equals, the first.
+/// The weights that may become zero, the smallest first; equal ones stay in their order.
 fn prunable(weights: &[f64], bounds: Option<&Bounds>) -> Vec<usize> {
     let may_be_zero = |feature: usize| {
         bounds.is_none_or(|own| own.lower()[feature] <= 0.0 && own.upper()[feature] >= 0.0)
@@ -222,7 +222,7 @@ impl Search<'_> {
         audit(self.problem, self.lambda, weights, self.dual, Claim::ROUNDING, self.threads)
     }
 
-    /// What is known of the weights with the first `zeroed` of `order` at zero.
+    /// The audit of the weights with the first `zeroed` of `order` at zero.
     fn without(
         &self,
         weights: &[f64],
@@ -236,7 +236,7 @@ impl Search<'_> {
         self.audit(&pruned)
     }
 
-    /// How many weights become zero by a rule, and what is then known of the others.
+    /// The number of weights that become zero by a rule, and the audit of the resulting weights.
     fn choose(
         &self,
         weights: &[f64],
@@ -259,8 +259,8 @@ impl Search<'_> {
         Ok((count, self.without(weights, order, count)?))
     }
 
-    /// The largest number of weights that halving finds with an objective of at most `most`. The objective need
-    /// not rise with every weight, so that more might do; what is returned was computed.
+    /// The largest number of zeros that halving finds with an objective of at most `most`. The objective need not
+    /// rise with every weight, so more zeros might be possible. The result is that of a computation.
     fn fewest(
         &self,
         weights: &[f64],
@@ -269,7 +269,7 @@ impl Search<'_> {
         before: &Audit,
     ) -> Result<(usize, Audit), TrainError> {
         let (mut good, mut found, mut bad) = (0, before.clone(), order.len() + 1);
-        // Within a hundredth of all weights is close enough.
+        // An error of a hundredth of all weights is small enough.
         while bad - good > 1 + order.len() / 100 {
             let middle = good + (bad - good) / 2;
             let tried = self.without(weights, order, middle)?;

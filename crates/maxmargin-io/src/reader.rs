@@ -1,4 +1,4 @@
-//! What every format's reader does, and which reader a format has.
+//! The common interface of all readers, and the choice of the reader for a format.
 //!
 //! A reader of sequences or rows implements [`ReadSequences`] over [`Lines`], and `boxed` opens it for its
 //! [`Format`]. Formats of other structures have functions of their own, such as
@@ -50,20 +50,20 @@ pub trait ReadSequences {
         None
     }
 
-    /// Begins to keep the lines of each sequence, to be repeated; `false` if they are not columns, so
-    /// that nothing goes beside them.
+    /// Starts to keep the lines of each sequence, so that they can be written again. Returns `false` if the lines
+    /// are not columns, because labels cannot be written beside them.
     fn keep_lines(&mut self) -> bool {
         false
     }
 
-    /// The lines gone through in the last [`read`](Self::read), if they are kept; after the last
-    /// sequence, what was left.
+    /// The lines that were read in the last [`read`](Self::read), if they are kept. After the last sequence, these
+    /// are the remaining lines.
     fn kept_lines(&self) -> Option<&KeptLines> {
         None
     }
 
-    /// Hands over the rest of the input, so that several threads can read it; nothing where lines have to be
-    /// read one after the other. Afterwards there is nothing left to [`read`](Self::read) here.
+    /// Hands over the rest of the input, so that several threads can read it. Returns `None` if lines have to be
+    /// read one after the other. After pieces were returned, [`read`](Self::read) has nothing left to read.
     fn take_pieces(&mut self) -> Option<Pieces> {
         None
     }
@@ -73,22 +73,22 @@ pub trait ReadSequences {
         false
     }
 
-    /// Hands over all sequences at once, where they are there already; nothing where they have to be read.
-    /// Afterwards there is nothing left to [`read`](Self::read) here.
+    /// Hands over all sequences at once, if they are already in memory; otherwise returns `None`. After sequences
+    /// were returned, [`read`](Self::read) has nothing left to read.
     fn take_dataset(&mut self) -> Option<Dataset> {
         None
     }
 
-    /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
+    /// Replaces the content of `into` by the next sequence. Returns `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
     ///
     /// # Errors
-    /// What is wrong with the input, and where. The content of `into` is then of no use.
+    /// If the input is wrong. The error says where. The content of `into` must not be used then.
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError>;
 }
 
-/// A reader behind a pointer is a reader.
+/// Implements the trait for pointers to readers.
 macro_rules! forward_reader {
     ($($pointer:ty),*) => {$(
         impl<R: ReadSequences + ?Sized> ReadSequences for $pointer {
@@ -136,7 +136,7 @@ macro_rules! forward_reader {
 }
 forward_reader!(Box<R>, &mut R);
 
-/// A reader whose sequences pass through a function, one by one and in order, before anybody else sees them.
+/// A reader that passes each of its sequences to a function first, one by one and in order.
 ///
 /// ```
 /// use maxmargin_io::{EachSequence, Format, Lines, RawSequence, ReadSequences as _, open_reader};
@@ -156,13 +156,13 @@ pub struct EachSequence<R, F> {
 }
 
 impl<R: ReadSequences, F: FnMut(&mut RawSequence)> EachSequence<R, F> {
-    /// Lets `each` see and change every sequence of `reader`.
+    /// Calls `each` with every sequence of `reader`, which it may change.
     pub fn new(reader: R, each: F) -> Self {
         Self { reader, each }
     }
 }
 
-/// There are no pieces and no data sets to hand over, because sequences have to be read one by one.
+/// It hands over no pieces and no data sets, because the function must get the sequences one by one.
 impl<R: ReadSequences, F: FnMut(&mut RawSequence)> ReadSequences for EachSequence<R, F> {
     fn format(&self) -> Format {
         self.reader.format()
@@ -200,7 +200,7 @@ impl<R: ReadSequences, F: FnMut(&mut RawSequence)> ReadSequences for EachSequenc
 /// A reader of sequences for `lines` in the given format, or in the one that [`guess_format`] finds.
 ///
 /// # Errors
-/// The format is not given and not evident, is one of single rows, or the first lines cannot be read.
+/// If the format is neither given nor evident, if it is one of single rows, or if the first lines cannot be read.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, ReadSequences, open_reader};
@@ -226,11 +226,11 @@ pub fn open_reader(
     boxed(lines, format, given, "sequences", format.is_sequences())
 }
 
-/// A reader of rows for `lines` in the given format, or in the one that [`guess_format`] finds. Of
-/// data in sequences, every token is a row.
+/// A reader of rows for `lines` in the given format, or in the one that [`guess_format`] finds. If the data are
+/// sequences, every token is a row.
 ///
 /// # Errors
-/// The format is not given and not evident, or the first lines cannot be read.
+/// If the format is neither given nor evident, or if the first lines cannot be read.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, ReadSequences, open_row_reader};
@@ -253,12 +253,12 @@ pub fn open_row_reader(
             (guess?, false)
         }
     };
-    // Sequences can be taken apart.
+    // Sequences can be divided into rows.
     boxed(lines, format, given, "single rows", format.is_rows() || format.is_sequences())
 }
 
-/// A reader of columns: with the template that goes with them; but two or three that are given as
-/// `conll` are those of chunking, as ever, with or without labels.
+/// A reader of columns, with the template for these columns. As in earlier versions, two or three columns that are
+/// given as `conll` are those of chunking, with or without labels.
 fn columns(
     mut lines: Lines,
     format: Format,
@@ -269,7 +269,7 @@ fn columns(
         Ok(template) if given && format == Format::Conll && template.columns() == Some(2) => {
             Template::built_in(BuiltInTemplate::Chunking, 3)
         }
-        // The reader finds nothing either, and says so in its own time.
+        // There are no lines, which the reader will report.
         Err(DataError::Empty { .. }) => Template::built_in(BuiltInTemplate::Words, 2),
         chosen => chosen,
     };

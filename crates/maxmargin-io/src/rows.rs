@@ -1,4 +1,4 @@
-//! Labelled rows: data for multiclass and binary models, read to train on or for a trained model.
+//! Labelled rows: data for multiclass and binary models, for training or for a trained model.
 
 mod evaluated;
 mod labels;
@@ -42,7 +42,7 @@ use crate::template::Template;
 pub struct RowData {
     /// The rows.
     pub rows: LabelledRows,
-    /// Names of the labels, as they were written first.
+    /// Names of the labels, as they were first written.
     pub labels: Names,
     /// Names of the attributes.
     pub attributes: Names,
@@ -54,17 +54,16 @@ pub struct RowData {
     pub template: Option<Template>,
 }
 
-/// Reads all rows for training. Of data in sequences, every token is a row.
+/// Reads all rows for training. If the data are sequences, every token is a row.
 ///
-/// Labels that are all numbers are put in numeric order, and two that are the same number are one
-/// label (`1`, `+1` and `1.0`); other labels are numbered in the order of their first occurrence.
-/// Attributes likewise. OCR data always have the labels `a` to `z` and all 128 pixels.
+/// If all labels are numbers, they are put in numeric order, and two that are the same number are one label (`1`,
+/// `+1` and `1.0`). Other labels are numbered in the order of their first occurrence. The same holds for
+/// attributes. OCR data always have the labels `a` to `z` and all 128 pixels.
 ///
-/// A list of labels is a set: one that comes twice in it counts once.
+/// A list of labels is a set: a label that is repeated in it counts once.
 ///
 /// # Errors
-/// Whatever the reader finds; a row without a label in a format with one label per row; an input
-/// without rows.
+/// If the reader fails, if a row has no label in a format with one label per row, or if the input has no rows.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, open_row_reader, read_rows};
@@ -80,10 +79,11 @@ pub fn read_rows(reader: impl ReadSequences) -> Result<RowData, DataError> {
     read_rows_on(reader, 0)
 }
 
-/// As [`read_rows`], on so many threads at most, or on one per core if that is 0. The data do not depend on it.
+/// Like [`read_rows`], on at most this number of threads, or on one per core if it is 0. The data do not depend on
+/// it.
 ///
 /// # Errors
-/// As [`read_rows`].
+/// The same as for [`read_rows`].
 ///
 /// ```
 /// use maxmargin_io::{Lines, open_row_reader, read_rows, read_rows_on};
@@ -129,7 +129,7 @@ pub fn read_rows_on(mut reader: impl ReadSequences, threads: usize) -> Result<Ro
 }
 
 impl RowData {
-    /// The rows of a data set in name form, whose attributes are used where they are if they are in order.
+    /// The rows of a data set in name form. If their attributes are in order, they are used in place.
     fn of_dataset(data: Dataset) -> Result<Self, InputError> {
         let Dataset { sequences, labels: texts, attributes, fingerprint, format, template } = data;
         let mut labels = Labels::of(&format.fixed_labels());
@@ -139,7 +139,7 @@ impl RowData {
             let parts = text.split(',').filter(|_| text != ABSENT && format == Format::Multilabel);
             let one = Some(text).filter(|_| text != ABSENT && format != Format::Multilabel);
             for name in parts.chain(one) {
-                // There are no more labels than texts and commas, which fit in memory.
+                // There are never more labels than texts and commas, which fit in memory.
                 own.extend(labels.intern(name).filter(|label| !own.contains(label)));
             }
             own.sort_unstable();
@@ -160,9 +160,9 @@ impl RowData {
         self
     }
 
-    /// Keeps the `count` labels that most rows have, and takes all others off their rows, of which
-    /// some may be left without label. Among labels of the same number of rows those that come first
-    /// are kept. The fingerprint is still that of all the data.
+    /// Keeps the `count` labels that most rows have, and removes all others from their rows. Some rows may then
+    /// have no label. Among labels with the same number of rows, those that come first are kept. The fingerprint is
+    /// still that of all the data.
     ///
     /// ```
     /// use maxmargin_io::{Lines, open_row_reader, read_rows};
@@ -187,7 +187,7 @@ impl RowData {
         self
     }
 
-    /// Brings labels and attributes into a new order; those that are not in it are left out.
+    /// Puts labels and attributes into a new order. Those that are not in it are left out.
     fn reorder(&mut self, labels: Option<Vec<u32>>, attributes: Option<Vec<u32>>) {
         if labels.is_none() && attributes.is_none() {
             return;
@@ -198,7 +198,7 @@ impl RowData {
     }
 }
 
-/// The tokens of sequences as rows, where each label means a set of labels.
+/// The tokens of sequences as rows. Each label of a token represents a set of labels.
 fn rows_of_sequences(
     sequences: Sequences,
     meanings: &[Vec<u32>],

@@ -1,4 +1,4 @@
-//! The names of a model, held against its format and against data.
+//! Compares the names of a model with its format and with data.
 
 use crate::alignment::AlignmentFeatures;
 use crate::constant::CONSTANT;
@@ -10,7 +10,7 @@ use maxmargin::model::segment::Segmentations;
 use maxmargin::model::{LabelledRows, Row};
 use std::fmt::Write as _;
 
-/// Which names of a model occur in data that were read by these names.
+/// Which names of a model occur in data that were read with these names.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -61,7 +61,7 @@ impl SeenNames {
         seen
     }
 
-    /// The names in sequences that are cut into segments; of attributes, those of tokens.
+    /// The names in sequences that are divided into segments. Attributes are those of tokens.
     ///
     /// ```
     /// use maxmargin::model::segment::{Segment, Segmentations};
@@ -98,7 +98,7 @@ impl SeenNames {
     }
 }
 
-/// Marks a name as seen; one that the model does not know has the number `u32::MAX`.
+/// Marks a name as seen. A name that the model does not know has the number `u32::MAX`.
 fn mark(seen: &mut Vec<bool>, name: u32) {
     if name == u32::MAX {
         return;
@@ -111,12 +111,12 @@ fn mark(seen: &mut Vec<bool>, name: u32) {
 }
 
 impl Model {
-    /// What the data say against the names of the model, which has learned them from its data.
+    /// How the data contradict the names of the model, which come from its training data.
     ///
-    /// A label that does not occur is none of them. An attribute that does not occur has no weights;
-    /// it may be there all the same, as a column of an array that is 0 everywhere. Data may have
-    /// other attributes, which were too rare for the model. That names are in the right order is
-    /// left to the certificate: in another one, the weights are no longer those of the data.
+    /// If the model learns its labels from the data, every label must occur. An attribute that does not occur must
+    /// have no weights; it may still exist, as a column of an array that is 0 everywhere. Data may have other
+    /// attributes, which were too rare for the model. The certificate checks that names are in the right order,
+    /// because in another order the weights no longer fit the data.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
@@ -160,7 +160,7 @@ impl Model {
         findings
     }
 
-    /// Names that are not those of the format, or of the features, that the model states.
+    /// Names that differ from those of the format or of the features that the model states.
     pub(crate) fn name_contradictions(&self) -> Vec<String> {
         let format = self.meta.format;
         let (labels, attributes) = match &self.meta.spec {
@@ -180,7 +180,7 @@ impl Model {
             let Some(expected) = expected.filter(|names| !names.is_empty()) else { continue };
             all.extend(first_difference(what, own, &expected));
         }
-        // Rare ones may have been left out.
+        // Rare attributes may have been left out.
         let known = format.fixed_attributes();
         if !known.is_empty() {
             let is_foreign = |name: &&str| known.get(name).is_none() && *name != CONSTANT;
@@ -191,7 +191,7 @@ impl Model {
     }
 }
 
-/// Where names are not as expected.
+/// The first place where names differ from the expected ones.
 fn first_difference(what: &str, own: &Names, expected: &Names) -> Option<String> {
     if own.len() != expected.len() {
         let (found, stated) = (own.len(), expected.len());
@@ -203,7 +203,7 @@ fn first_difference(what: &str, own: &Names, expected: &Names) -> Option<String>
     })
 }
 
-/// How many names are listed.
+/// The number of names that are listed.
 const LISTED: usize = 3;
 
 pub(crate) fn listed<'a>(what: &str, mut names: impl Iterator<Item = &'a str>) -> Option<String> {
@@ -221,8 +221,8 @@ pub(crate) fn listed<'a>(what: &str, mut names: impl Iterator<Item = &'a str>) -
 }
 
 impl Spec {
-    /// Whether a model learns its labels from the data, so that each of them occurs there. Sets of labels may all lack
-    /// one.
+    /// Whether a model learns its labels from the data, so that each of them must occur there. In sets of labels, a
+    /// label may be absent from all sets.
     const fn has_each_label_in_data(&self) -> bool {
         match self {
             Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Segment(_) => true,
@@ -234,8 +234,8 @@ impl Spec {
         }
     }
 
-    /// Where the weights of the first attribute begin, and how many each has, in models that read data by
-    /// names; nothing in others, and with a kernel.
+    /// Where the weights of the first attribute begin, and how many each attribute has, in models that read data by
+    /// names. `None` for other models and for models with a kernel.
     fn attribute_weights(&self) -> Option<(usize, usize)> {
         let has_rows = match self {
             Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Multilabel(_) => true,
@@ -253,8 +253,8 @@ impl Spec {
 }
 
 impl PottsSpec {
-    /// The names of labels and of attributes, of superpixels: the file only numbers the features of
-    /// regions, which come first; then come those of boundaries. Nothing if features were made elsewhere.
+    /// The names of labels and of attributes of superpixels. The file only numbers the features of regions, which
+    /// come first; those of boundaries follow. `None` if features were made elsewhere.
     ///
     /// ```
     /// use maxmargin::model::potts::{PottsInference, NodeLoss, PottsShape};

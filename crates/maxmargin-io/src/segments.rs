@@ -1,7 +1,7 @@
-//! Segments of sequences, and the tags by which files of tagged tokens tell them.
+//! Segments of sequences, and the tags for them in files of tagged tokens.
 //!
-//! A file has a tag for each token, and a semi-Markov chain predicts segments: tokens in a row with one label. The
-//! readers of chains read the tags; here they become segments, and segments become tags again.
+//! A file has a tag for each token, and a semi-Markov chain predicts segments: consecutive tokens with one label.
+//! The readers of chains read the tags. This module converts them to segments and back.
 
 use crate::constant::CONSTANT;
 use crate::dataset::{Dataset, intern};
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::str::FromStr;
 
-/// The label of tokens outside of all segments that count.
+/// The label of tokens outside of all segments that are counted.
 const OUTSIDE: &str = "O";
 
-/// How segments are told in files of tagged tokens.
+/// How files of tagged tokens mark segments.
 ///
-/// With `B-`, `I-`, `E-` and `S-` (or `L-` for `E-` and `U-` for `S-`), what follows is the label of a segment, and
-/// tokens tagged `O` are segments of one token each. An `I-` or `E-` that does not continue a segment of its label
-/// begins one.
+/// With `B-`, `I-`, `E-` and `S-` (or `L-` for `E-` and `U-` for `S-`), the text after the mark is the label of a
+/// segment, and tokens tagged `O` are segments of one token each. An `I-` or `E-` that does not continue a segment
+/// with its label begins a new segment.
 ///
 /// ```
 /// use maxmargin_io::SegmentTags;
@@ -39,24 +39,25 @@ pub enum SegmentTags {
     /// `B-` begins a segment and `I-` continues it.
     #[default]
     Bio,
-    /// `B-` begins a segment of several tokens, `I-` continues it, `E-` ends it, and `S-` is one of a single token.
+    /// `B-` begins a segment of several tokens, `I-` continues it, `E-` ends it, and `S-` is a segment of a single
+    /// token.
     Bioes,
-    /// Tags are labels, and tokens in a row with the same one are a segment.
+    /// Tags are labels, and consecutive tokens with the same tag are a segment.
     Runs,
 }
 
-/// What a tag says of its token.
+/// The meaning of a tag for its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Begin,
     Inside,
     End,
     Single,
-    /// A label of its own, which goes on as long as it is repeated.
+    /// A label without a mark, whose segment continues as long as it is repeated.
     Plain,
 }
 
-/// The mark and the label of a tag, if it is one with a mark.
+/// The mark and the label of a tag, if it has a mark.
 fn split(tag: &str) -> Option<(Mark, &str)> {
     if tag == OUTSIDE {
         return Some((Mark::Single, OUTSIDE));
@@ -82,7 +83,7 @@ impl FromStr for SegmentTags {
 }
 
 impl SegmentTags {
-    /// How these tags tell segments.
+    /// Finds out how these tags mark segments.
     pub fn of<'a>(tags: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut is_marked, mut has_ends) = (false, false);
         for tag in tags {
@@ -110,7 +111,7 @@ impl SegmentTags {
         }
     }
 
-    /// The segments that the tags of a sequence tell: first token, the token after the last one, and label.
+    /// The segments that the tags of a sequence mark: first token, the token after the last one, and label.
     ///
     /// ```
     /// use maxmargin_io::SegmentTags;
@@ -135,7 +136,7 @@ impl SegmentTags {
         names.segments(&numbers).iter().map(span).collect()
     }
 
-    /// Whether nothing needs to be said of it in a file.
+    /// Whether it is the default, which files leave out.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
@@ -164,7 +165,7 @@ pub struct TagNames {
     labels: Names,
     /// All tags that can be read.
     names: Names,
-    /// What each of them says.
+    /// The meaning of each of them.
     meanings: Vec<(Mark, u32)>,
 }
 
@@ -173,7 +174,7 @@ impl TagNames {
     pub fn new(scheme: SegmentTags, labels: &Names) -> Self {
         let (mut names, mut meanings) = (Names::new(), Vec::new());
         let mut add = |tag: &str, meaning| {
-            // Of tags that are written alike, the first one counts.
+            // If two tags are written alike, the first one counts.
             if names.intern(tag) as usize == meanings.len() {
                 meanings.push(meaning);
             }
@@ -205,8 +206,8 @@ impl TagNames {
         &self.names
     }
 
-    /// The segments that the tags of a sequence tell, by their numbers. A tag that is not known, of which the number
-    /// is [`UNKNOWN_LABEL`], is a segment of one token with that label.
+    /// The segments that the tags of a sequence mark, given the numbers of the tags. An unknown tag has the number
+    /// [`UNKNOWN_LABEL`], and is a segment of one token with that label.
     pub fn segments(&self, tags: &[u32]) -> Vec<Segment> {
         let mut found: Vec<Segment> = Vec::new();
         let mut is_open = false;
@@ -281,7 +282,7 @@ impl TagNames {
     }
 }
 
-/// Sequences that are cut into segments, with the names of their labels and attributes.
+/// Sequences that are divided into segments, with the names of their labels and attributes.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, SegmentDataset, open_reader, read_training};
@@ -301,15 +302,15 @@ pub struct SegmentDataset {
     pub labels: Names,
     /// Names of the attributes of tokens.
     pub attributes: Names,
-    /// How segments are told.
+    /// How files mark the segments.
     pub tags: SegmentTags,
 }
 
 impl SegmentDataset {
-    /// Cuts sequences as their tags tell. All tokens get the attribute [`CONSTANT`] besides.
+    /// Divides sequences into segments by their tags. In addition, all tokens get the attribute [`CONSTANT`].
     ///
     /// # Errors
-    /// If a token has a cost of its own, of which segments know nothing.
+    /// If a token has its own cost, because segments have no costs of tokens.
     pub fn of(data: &Dataset) -> Result<Self, InputError> {
         let scheme = SegmentTags::of(data.labels.iter());
         let mut labels = Names::new();
@@ -323,7 +324,7 @@ impl SegmentDataset {
         let mut attributes = data.attributes.clone();
         let constant = intern(&mut attributes, CONSTANT);
         let names = TagNames::new(scheme, &labels);
-        // The data number their tags by themselves.
+        // The data have their own numbers for their tags.
         let number = |tag: &str| names.names().get(tag).unwrap_or(UNKNOWN_LABEL);
         let numbers: Vec<u32> = data.labels.iter().map(number).collect();
         let own = |tag: u32| numbers.get(tag as usize).copied().unwrap_or(tag);
@@ -332,8 +333,8 @@ impl SegmentDataset {
     }
 }
 
-/// Cuts sequences as their tags tell, which have the numbers of `tags`. All tokens have the attribute `constant`
-/// besides.
+/// Divides sequences into segments by their tags, which have the numbers of `tags`. In addition, all tokens get the
+/// attribute `constant`.
 ///
 /// ```
 /// use maxmargin::model::chain::Sequences;
@@ -352,7 +353,7 @@ impl SegmentDataset {
 /// ```
 ///
 /// # Errors
-/// If a token has a cost of its own, of which segments know nothing.
+/// If a token has its own cost, because segments have no costs of tokens.
 pub fn cut_into_segments(
     data: &Sequences,
     tags: &TagNames,
@@ -385,8 +386,9 @@ fn cut(
     Ok(segments)
 }
 
-/// The fingerprint of sequences that are cut into segments, in index form. Attributes count in any order, and those
-/// whose value is 0 do not count, so that arrays and files of the same data have the same one.
+/// The fingerprint of sequences that are divided into segments, in index form. The order of attributes does not
+/// matter, and attributes with the value 0 are ignored, so arrays and files of the same data have the same
+/// fingerprint.
 ///
 /// ```
 /// use maxmargin::model::segment::{Segment, Segmentations};

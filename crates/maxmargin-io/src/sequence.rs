@@ -1,12 +1,12 @@
-//! One sequence in name form: what readers fill and writers write.
+//! One sequence in name form, which readers fill and writers write.
 
-/// A sequence of tokens with labels and attributes given by name, as they stand in a file.
+/// A sequence of tokens with labels and attributes given by name, as in a file.
 ///
-/// All names of a sequence share a few buffers, which [`clear`](Self::clear) keeps: reading
-/// sequence after sequence into the same `RawSequence` soon allocates no more.
+/// All names of a sequence share a few buffers, which [`clear`](Self::clear) keeps. So when many sequences are read
+/// into the same `RawSequence`, there are soon no more allocations.
 ///
-/// Two sequences are equal if their labels, attributes, costs, comments, weight and number are; the lines
-/// they were read from do not matter.
+/// Two sequences are equal if their labels, attributes, costs, comments, weight and number are equal. The lines
+/// that they were read from do not matter.
 ///
 /// ```
 /// use maxmargin_io::RawSequence;
@@ -35,14 +35,14 @@ pub struct RawSequence {
     id: Option<u64>,
 }
 
-/// An attribute: its name ends at `end` and starts where the one before ends.
+/// An attribute. Its name ends at `end`, and starts where the one before it ends.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     end: usize,
     value: f64,
 }
 
-/// Where the parts of a token end; they start where those of the token before end.
+/// Where the parts of a token end. They start where those of the token before it end.
 #[derive(Debug, Clone, Copy, Default)]
 struct TokenEnd {
     entries: usize,
@@ -79,7 +79,7 @@ impl RawSequence {
         }
     }
 
-    /// Makes the sequence as good as new, but keeps its memory.
+    /// Resets the sequence to a new one, but keeps its memory.
     ///
     /// ```
     /// use maxmargin_io::RawSequence;
@@ -109,7 +109,7 @@ impl RawSequence {
         self.push_token_with(label.is_some(), |labels| labels.push_str(label.unwrap_or("")));
     }
 
-    /// As [`push_token`](Self::push_token), for labels that are best written in place.
+    /// Like [`push_token`](Self::push_token), for labels that are best written in place.
     pub(crate) fn push_token_with(&mut self, labelled: bool, write: impl FnOnce(&mut String)) {
         write(&mut self.labels);
         self.tokens.push(TokenEnd {
@@ -139,7 +139,7 @@ impl RawSequence {
         self.push_attribute_with(value, |names| names.push_str(name));
     }
 
-    /// As [`push_attribute`](Self::push_attribute), for names that are best written in place.
+    /// Like [`push_attribute`](Self::push_attribute), for names that are best written in place.
     #[inline(always)]
     pub(crate) fn push_attribute_with(&mut self, value: f64, write: impl FnOnce(&mut String)) {
         write(&mut self.names);
@@ -147,7 +147,7 @@ impl RawSequence {
         self.last().entries += 1;
     }
 
-    /// Gives the last token a comment; [SVM-HMM files](crate::SvmHmmReader) can carry it.
+    /// Gives the last token a comment. [SVM-HMM files](crate::SvmHmmReader) can contain it.
     ///
     /// # Panics
     /// If there is no token yet.
@@ -169,8 +169,8 @@ impl RawSequence {
         token.commented = true;
     }
 
-    /// Notes where the last token comes from, for later messages: its line and the column of its
-    /// label, both from 1.
+    /// Records where the last token comes from, for later messages: its line and the column of its label, both from
+    /// 1.
     ///
     /// # Panics
     /// If there is no token yet.
@@ -191,10 +191,10 @@ impl RawSequence {
         self.tokens.last_mut().expect("a token is pushed before its parts")
     }
 
-    /// Replaces all labels, for instance by predictions.
+    /// Replaces all labels, for example by predictions.
     ///
     /// # Panics
-    /// If there are not exactly as many labels as tokens.
+    /// If the numbers of labels and tokens differ.
     ///
     /// ```
     /// let mut sequence = maxmargin_io::RawSequence::new();
@@ -216,7 +216,7 @@ impl RawSequence {
         assert_eq!(count, self.tokens.len(), "fewer labels than tokens");
     }
 
-    /// Sets what a mistake at the last token costs, 1 unless set: see
+    /// Sets the cost of a mistake at the last token, which is 1 by default: see
     /// [`Sequences::push_weighted_token`](maxmargin::model::chain::Sequences::push_weighted_token).
     ///
     /// # Panics
@@ -232,7 +232,7 @@ impl RawSequence {
         self.tokens.last_mut().expect("a cost belongs to a token").cost = cost;
     }
 
-    /// Example weight, 1 unless set.
+    /// The example weight. It is 1 by default.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::RawSequence::new().weight(), 1.0);
@@ -353,7 +353,7 @@ impl PartialEq for RawSequence {
     }
 }
 
-/// Values are compared bit by bit: a zero with another sign is another value.
+/// Values are compared bit by bit, so 0 and −0 differ.
 fn bits((name, value): (&str, f64)) -> (&str, u64) {
     (name, value.to_bits())
 }
@@ -384,7 +384,7 @@ impl<'a> RawToken<'a> {
         self.end.labelled.then(|| &self.sequence.labels[self.start.label..self.end.label])
     }
 
-    /// What a mistake here costs, in comparison to other tokens.
+    /// The cost of a mistake here, compared with other tokens.
     ///
     /// ```
     /// let mut sequence = maxmargin_io::RawSequence::new();

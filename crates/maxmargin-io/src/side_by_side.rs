@@ -1,15 +1,15 @@
-//! Work on several threads, with results that do not depend on their number.
+//! Work on several threads. The results do not depend on their number.
 
 use maxmargin::sort;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Items that a thread takes at once, at most: enough to hide the cost of taking them.
+/// The largest number of items that a thread takes at once. It is large enough to hide the cost of taking them.
 const MOST_AT_ONCE: usize = 64;
 
-/// Times that each thread comes for items, at least, so that none has to wait long for another at the end.
+/// Each thread takes items at least this many times, so that threads do not wait long for each other at the end.
 const TIMES: usize = 8;
 
-/// The number of threads that is meant by `threads`: 0 means all cores.
+/// The number of threads that `threads` means: 0 means all cores.
 ///
 /// ```
 /// assert_eq!(maxmargin_io::thread_count(3), 3);
@@ -22,11 +22,11 @@ pub fn thread_count(threads: usize) -> usize {
     }
 }
 
-/// What `work` makes of 0, 1, …, `count` − 1, in this order, on as many threads as [`thread_count`] says. Each
-/// thread makes itself scratch memory with `start`.
+/// Returns the results of `work` for 0, 1, …, `count` − 1, in this order. It runs on as many threads as
+/// [`thread_count`] says. Each thread calls `start` once to create its scratch memory.
 ///
-/// The result is the same on any number of threads if `work` leaves nothing in its scratch memory that the next
-/// call depends on.
+/// The result is the same on any number of threads, unless a call of `work` depends on what earlier calls have left
+/// in its scratch memory.
 ///
 /// ```
 /// let squares = maxmargin_io::map_side_by_side(5, 2, || (), |(), i| i * i);
@@ -48,7 +48,7 @@ pub fn map_side_by_side<S, T: Send>(
     }
     let at_once = (count / (TIMES * threads)).clamp(1, MOST_AT_ONCE);
     let next = AtomicUsize::new(0);
-    // Each thread keeps what it finds with the number of the first item.
+    // Each thread stores its results with the number of the first item.
     let run = || {
         let (mut scratch, mut found) = (start(), Vec::new());
         loop {

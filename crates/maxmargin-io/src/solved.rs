@@ -1,11 +1,11 @@
-//! Which problem a model's certificate is about.
+//! The problem that a model's certificate is about.
 
 use crate::model::Model;
 use crate::spec::{Rescaling, Spec};
 use maxmargin::Quality;
 
 impl Spec {
-    /// How losses and margins go together.
+    /// How losses and margins are combined.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -30,7 +30,7 @@ impl Spec {
 }
 
 impl Model {
-    /// The problem that primal, dual and gap of the model belong to, in a few words.
+    /// A short description of the problem that primal, dual and gap of the model belong to.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};

@@ -1,4 +1,4 @@
-//! What a DATA argument means.
+//! The meaning of a DATA argument.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::reader::{ReadSequences, open_reader, open_row_reader};
 use crate::suggest::suggest;
 use crate::template::Template;
 
-/// Where data come from: a file, standard input, or the program itself.
+/// The source of data: a file, standard input, or the program itself.
 ///
 /// ```
 /// use maxmargin_io::{Part, Source};
@@ -39,7 +39,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What the argument `text` means:
+    /// The meaning of the argument `text`:
     ///
     /// 1. `-` is standard input.
     /// 2. With a path separator in it (as in `./ocr-small`), or if there is such a file (not a
@@ -47,12 +47,11 @@ impl Source {
     /// 3. A built-in name, perhaps with `:train` or `:test`, is that part of the built-in data set;
     ///    without either it is the training part.
     ///
-    /// So an existing file is never shadowed by a built-in name, and a built-in name can always be
-    /// overruled.
+    /// So a built-in name never hides an existing file, and a file can always take the place of a built-in data
+    /// set.
     ///
     /// # Errors
-    /// None of these. A file with a path separator may still turn out missing in
-    /// [`open`](Self::open).
+    /// If it is none of these. A file with a path separator may still be found missing by [`open`](Self::open).
     ///
     /// ```
     /// use maxmargin_io::Source;
@@ -70,8 +69,8 @@ impl Source {
         if text.contains(std::path::is_separator) {
             return Ok(Self::File(path));
         }
-        // A folder cannot hold data: one that happens to be called like a built-in data set does
-        // not stand in its way.
+        // A folder cannot contain data, so a folder with the name of a built-in data set does not hide the data
+        // set.
         if let Some(builtin) = Self::builtin(text).filter(|_| !path.exists() || path.is_dir()) {
             return Ok(builtin);
         }
@@ -103,7 +102,7 @@ impl Source {
     /// Opens the source in the given format, or in the one that is evident.
     ///
     /// # Errors
-    /// The file cannot be read; the format is not given and not evident; a built-in data set has
+    /// If the file cannot be read, if the format is neither given nor evident, or if a built-in data set has
     /// another format.
     ///
     /// ```
@@ -121,10 +120,10 @@ impl Source {
         self.open_with(format, open_reader, "sequences", Format::is_sequences)
     }
 
-    /// As [`open`](Self::open), to read single rows; of data in sequences, every token is one.
+    /// Like [`open`](Self::open), for single rows. If the data are sequences, every token is a row.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same as for [`open`](Self::open).
     ///
     /// ```
     /// use maxmargin_io::{Source, read_rows};
@@ -140,10 +139,10 @@ impl Source {
         self.open_with(format, open_row_reader, "single rows", |_| true)
     }
 
-    /// Opens factor graphs, which have one format only.
+    /// Opens factor graphs, which have only one format.
     ///
     /// # Errors
-    /// The input cannot be read, or it is known to hold something else.
+    /// If the input cannot be read, or if it is known to contain something else.
     ///
     /// ```
     /// use maxmargin_io::Source;
@@ -156,10 +155,10 @@ impl Source {
         Ok(FactorGraphReader::new(self.open_lines("factor graphs")?))
     }
 
-    /// Opens the bare lines, where it is `expected` that some other reader makes sense of them.
+    /// Opens the lines as they are, for another reader. `expected` is what it expects, for messages.
     ///
     /// # Errors
-    /// The input cannot be read, or it is built in, and known to hold sequences.
+    /// If the input cannot be read, or if it is a built-in or converted data set, which has no such lines.
     ///
     /// ```
     /// let error = maxmargin_io::Source::resolve("ocr-small")?.open_lines("poses").unwrap_err();
@@ -181,11 +180,11 @@ impl Source {
         }
     }
 
-    /// What a DATA argument means where files may have several parts, each example naming its own:
-    /// `FILE:PART` is one of them, if there is a `FILE` and no file that is called like the whole.
+    /// The meaning of a DATA argument if files may have several parts and each example names its own. `FILE:PART`
+    /// is a part of a file if there is a `FILE`, and no file has the whole argument as its name.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// The same as for [`resolve`](Self::resolve).
     ///
     /// ```
     /// use maxmargin_io::Source;
@@ -210,11 +209,11 @@ impl Source {
         Ok((Self::resolve(text)?, None))
     }
 
-    /// The format of the data, where it is evident without using them up: not of standard input or
-    /// another pipe.
+    /// The format of the data, if it can be found without using up the data. `None` for standard input and other
+    /// pipes.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// If the file cannot be read.
     ///
     /// ```
     /// use maxmargin_io::{Format, Source};
@@ -303,7 +302,7 @@ impl Source {
     /// Opens it as columns, from which a template makes the attributes.
     ///
     /// # Errors
-    /// It cannot be opened, or it is a built-in data set, which has attributes of its own.
+    /// If it cannot be opened, or if it is a built-in data set, which has its own attributes.
     ///
     /// ```
     /// use maxmargin_io::{Lines, Source, Template};
@@ -325,12 +324,12 @@ impl Source {
         Ok(template.open(self.column_lines()?))
     }
 
-    /// Opens labelled columns to train on, with the built-in template and the label that are asked for,
-    /// or that go with them: see [`Template::choose`]. `format` is one of columns, if it is given.
+    /// Opens labelled columns for training, with the built-in template and the label that are asked for, or else
+    /// with those for the columns: see [`Template::choose`]. If `format` is given, it must be one of columns.
     ///
     /// # Errors
-    /// It cannot be opened, or it is a built-in data set, which has attributes of its own; the columns do
-    /// not go with what is asked for.
+    /// If it cannot be opened, if it is a built-in data set, which has its own attributes, or if the columns do not
+    /// fit what is asked for.
     ///
     /// ```
     /// use maxmargin_io::{Source, read_training};
@@ -362,11 +361,10 @@ impl Source {
         Ok(template.open(lines))
     }
 
-    /// Opens the columns of a model that has kept no template: the words, parts of speech and chunks of
-    /// [`ConllReader`].
+    /// Opens the columns of a model without a template: the words, parts of speech and chunks of [`ConllReader`].
     ///
     /// # Errors
-    /// It cannot be opened, or it is a built-in data set, which has attributes of its own.
+    /// If it cannot be opened, or if it is a built-in data set, which has its own attributes.
     ///
     /// ```
     /// let source = maxmargin_io::Source::resolve("ocr-small")?;

@@ -1,8 +1,8 @@
-//! What kind of model a file holds, and where its weights lie.
+//! The kind of model in a file, and the layout of its weights.
 //!
-//! A specification has everything that predicting needs beside weights and names. `kinds!` below lists all kinds with
-//! their names in files. `specs!` declares the structs of most of them; those that also know how features are made are in
-//! `spec/structures.rs`.
+//! A specification has everything that predictions need, besides weights and names. `kinds!` below lists all kinds
+//! with their names in files. `specs!` declares the structs of most of them. Those that also define how features
+//! are made are in `spec/structures.rs`.
 
 mod count;
 mod groups;
@@ -31,7 +31,7 @@ use maxmargin::model::segment::SegmentShape;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Makes [`Spec`] and all that goes by the names of its kinds, so that no list of them can lack one.
+/// Makes [`Spec`] and everything that depends on the names of its kinds, so that every list of them is complete.
 macro_rules! kinds {
     (
         $(#[$doc:meta])*
@@ -57,7 +57,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The specification of a kind with these fields; nothing if no kind has that name.
+            /// The specification of a kind with these fields, or `None` if no kind has that name.
             fn from_fields(kind: &str, fields: Value) -> Option<Result<Self, serde_json::Error>> {
                 Some(match kind {
                     $($name => serde_json::from_value(fields).map(Self::$variant),)*
@@ -76,8 +76,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
-    /// it was trained with. Enough to build the problem again, given the data.
+    /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference of its
+    /// training. It is enough to build the problem again from the data.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -126,7 +126,7 @@ macro_rules! specs {
                 }
             }
 
-            /// Back, if it is of this kind; the whole is given back if not.
+            /// Converts it back if it is of this kind; otherwise returns it unchanged.
             impl TryFrom<Spec> for $name {
                 type Error = Spec;
 
@@ -160,7 +160,7 @@ specs! {
         /// The kernel, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kernel: Option<KernelSpec>,
-        /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+        /// How the loss is used. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
         #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
         rescaling: Rescaling,
     }
@@ -179,7 +179,7 @@ specs! {
         shape: BinaryShape,
         /// The label with positive scores; the other one has negative ones.
         positive: u32,
-        /// How the loss enters.
+        /// How the loss is used.
         rescaling: Rescaling,
     }
     /// A multiclass model: see [`maxmargin::model::multiclass`].
@@ -197,7 +197,7 @@ specs! {
         shape: MulticlassShape,
         /// The loss it was trained for.
         loss: ClassLoss,
-        /// How the loss enters.
+        /// How the loss is used.
         rescaling: Rescaling,
         /// The kernel, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,9 +224,9 @@ specs! {
         loss: Hamming,
         /// How sets of labels are found.
         inference: Inference,
-        /// Whether rows may have other labels besides, which are left out.
+        /// Whether rows may have additional labels, which are left out.
         partial: bool,
-        /// How the loss enters.
+        /// How the loss is used.
         rescaling: Rescaling,
         /// The kernel, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +258,7 @@ specs! {
         /// How its weights are found.
         #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
         training: FactorTraining,
-        /// How the loss enters.
+        /// How the loss is used.
         #[serde(default)]
         rescaling: Rescaling,
         /// The names of the states, if all variables have the same ones and these have names.
@@ -284,13 +284,13 @@ specs! {
         shape: SegmentShape,
         /// Whether the loss is divided by the number of tokens.
         normalised: bool,
-        /// What a wrong token costs by its true label; empty means 1 for all.
+        /// The cost of a wrong token, by its true label. Empty if all costs are 1.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         label_weights: Vec<f64>,
         /// How segments are written in files.
         #[serde(default, skip_serializing_if = "SegmentTags::is_default")]
         tags: SegmentTags,
-        /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
+        /// How the loss is used. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
         #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
         rescaling: Rescaling,
     }
@@ -323,7 +323,7 @@ impl SegmentSpec {
     }
 }
 
-/// How the loss enters the structured hinge.
+/// How the loss is used in the structured hinge.
 ///
 /// ```
 /// use maxmargin_io::Rescaling;
@@ -391,8 +391,8 @@ impl Spec {
         }
     }
 
-    /// Whether the model bounds some of its weights by itself, whatever the user asks for: graphs whose
-    /// neighbours attract each other, and trees that deform.
+    /// Whether the model sets bounds on some of its weights itself, in addition to those of the user. Graphs whose
+    /// neighbours attract each other and trees that deform do.
     ///
     /// ```
     /// use maxmargin::model::potts::{PottsInference, NodeLoss, PottsShape};
@@ -423,7 +423,7 @@ impl Spec {
         }
     }
 
-    /// How its outputs are found, to be changed, of models that can find them in several ways.
+    /// The inference method, for changes, if the model allows several methods.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -445,7 +445,7 @@ impl Spec {
         }
     }
 
-    /// Refuses what cannot be a model, such as a label that does not exist.
+    /// Refuses a specification that no model can have, such as one with a label that does not exist.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         if let Some(own) = self.kernel() {
             own.kernel.check().map_err(|error| ModelError::content(error.to_string()))?;

@@ -1,12 +1,12 @@
-//! Attributes in comparable units.
+//! Puts attributes into comparable units.
 //!
-//! Where one attribute is in thousands and another one in hundredths, no λ fits both: that which lets the small
-//! one speak leaves the large one without regularization. So every attribute is divided by its typical size before
-//! training. Where an attribute lies far from 0 in all rows or tokens, such as a year, its mean is subtracted first, if there is a
-//! bias that can take it over; nothing else is subtracted, so that what is sparse stays sparse. Scores are
-//! linear in attributes, so that weights can be told in the units of the data: those of a model always are, and
-//! predictions, measures and listings need not know of any of this. Only a training and the check of its proof
-//! do.
+//! If one attribute is in thousands and another one in hundredths, no λ fits both: a λ that lets the small one have
+//! an effect leaves the large one without regularization. So every attribute is divided by its typical size before
+//! training. If an attribute lies far from 0 in all rows or tokens, such as a year, its mean is subtracted first,
+//! if there is a bias that can take it over. Nothing else is subtracted, so sparse data stay sparse. Scores are
+//! linear in attributes, so weights can be converted to the units of the data. The weights of a model always are,
+//! so predictions, measures and listings do not depend on scaling. Only a training and the check of its proof use
+//! it.
 
 use crate::examples::Examples;
 use crate::spec::{ChainSpec, Spec};
@@ -14,7 +14,7 @@ use maxmargin::model::chain::Sequences;
 use maxmargin::model::{LabelledRows, Row};
 use serde::{Deserialize, Serialize};
 
-/// Scales that differ by more than this factor are worth a remark.
+/// Scales that differ by more than this factor cause a remark.
 const WILD: f64 = 100.0;
 
 /// Dense rows are scaled if scales differ by more than this factor. On subsets of the columns of four data sets,
@@ -32,10 +32,10 @@ const DOMINANT: f64 = 10.0;
 /// predicted one of them for all rows.
 const FAR: f64 = 10.0;
 
-/// A deviation that is a smaller share of the size of values is rounding.
+/// If a deviation is a smaller share of the size of values, it is due to rounding.
 const LEAST_DEVIATION: f64 = 1e-7;
 
-/// What attributes are multiplied by before training, and what is subtracted from them before that.
+/// The numbers by which attributes are multiplied before training, and the numbers that are subtracted before that.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -60,7 +60,7 @@ pub struct Scaling {
     centres: Vec<(u32, f64)>,
 }
 
-/// How files keep a scaling.
+/// The serialized form of a scaling.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Stored {
@@ -87,7 +87,7 @@ impl From<Scaling> for Stored {
     }
 }
 
-/// What is known of the values of an attribute.
+/// Sums over the values of an attribute.
 #[derive(Debug, Clone, Copy, Default)]
 struct Column {
     sum: f64,
@@ -96,12 +96,12 @@ struct Column {
 }
 
 impl Column {
-    /// The typical size of its values among so many rows: their deviation from the mean, where most rows have
-    /// one and these differ; else the size of those that are there. So indicators keep their size, however few rows
-    /// lack them.
+    /// The typical size of its values among this number of rows: their deviation from the mean, if at least half of
+    /// the rows have a value that is not 0 and these values differ; otherwise the size of these values. So
+    /// indicators keep their size, however few rows lack them.
     fn scale(&self, rows: f64) -> f64 {
         let size = (self.squares / self.count).sqrt();
-        // What is left of a constant is rounding.
+        // The deviation of a constant is due to rounding.
         let differ = |count: f64| {
             let variance = self.squares / count - (self.sum / count).powi(2);
             Some(variance.max(0.0).sqrt()).filter(|deviation| *deviation > LEAST_DEVIATION * size)
@@ -124,7 +124,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Of rows or of tokens.
+    /// The columns of rows or of tokens.
     fn of(examples: &Examples) -> Option<Self> {
         let mut own = Self { rows: 0.0, columns: Vec::new() };
         match examples {
@@ -180,8 +180,8 @@ impl Scaling {
         let Columns { rows, columns } = Columns::of(examples)?;
         let factor = |column: &Column| {
             let scale = column.scale(rows);
-            // Sizes whose squares overflow or vanish say nothing: such an attribute keeps its units. A factor
-            // of 0 would delete it, and could not be undone.
+            // Sizes whose squares overflow or vanish cannot be used, and such an attribute keeps its units. A
+            // factor of 0 would delete it, and could not be undone.
             if (1.0 / scale).is_normal() { 1.0 / scale } else { 1.0 }
         };
         Some(Self { factors: columns.iter().map(factor).collect(), centres: Vec::new() })
@@ -218,17 +218,17 @@ impl Scaling {
         self
     }
 
-    /// The attributes that lie far from 0, and what is subtracted from them.
+    /// The attributes that lie far from 0, and the numbers that are subtracted from them.
     pub fn centres(&self) -> &[(u32, f64)] {
         &self.centres
     }
 
-    /// The factors by attribute. An attribute beyond the last keeps its units.
+    /// The factor of each attribute. Attributes beyond the last one keep their units.
     pub fn factors(&self) -> &[f64] {
         &self.factors
     }
 
-    /// Whether every factor can be multiplied by and divided by, and every mean be subtracted.
+    /// Whether every factor can be multiplied and divided by, and every mean can be subtracted.
     pub(crate) fn is_sound(&self) -> bool {
         let is_ordered = self.centres.is_sorted_by(|a, b| a.0 < b.0);
         let is_known =
@@ -238,7 +238,7 @@ impl Scaling {
             && self.centres.iter().all(is_known)
     }
 
-    /// How many times the size of the smallest attribute the largest one has.
+    /// The ratio of the sizes of the largest and the smallest attribute.
     pub fn ratio(&self) -> f64 {
         let least = self.factors.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.factors.iter().copied().fold(0.0, f64::max);
@@ -250,9 +250,9 @@ impl Scaling {
         self.ratio() > WILD
     }
 
-    /// Whether scaling pays without being asked for: in rows most of whose attributes have values that are not 0,
-    /// where scales differ more than tenfold or attributes lie far from 0; in other rows and in sequences, where a few
-    /// attributes are so large that they hide the others; and in sequences whose tokens all have an attribute that lies
+    /// Whether scaling is worth it by default. In rows most of whose attributes are not 0, it is if scales differ
+    /// more than tenfold or attributes lie far from 0. In other rows and in sequences, it is if a few attributes
+    /// are so large that they hide the others. In sequences, it also is if all tokens have an attribute that lies
     /// far from 0.
     ///
     /// ```
@@ -288,7 +288,7 @@ impl Scaling {
         has_far_tokens || columns.dominance() > DOMINANT
     }
 
-    /// The examples with scaled attributes; none for other kinds than rows and sequences.
+    /// The examples with scaled attributes. `None` if they are neither rows nor sequences.
     pub fn apply(&self, examples: &Examples) -> Option<Examples> {
         const VALID: &str = "it was valid before, and factors are finite";
         match examples {
@@ -315,7 +315,8 @@ impl Scaling {
         }
     }
 
-    /// The attributes of a row or a token. One without a value that others have is as far from their mean as 0 is.
+    /// The scaled attributes of a row or a token. An absent attribute has the value 0, from which its mean is
+    /// subtracted too.
     fn scaled(&self, row: Row<'_>) -> impl Iterator<Item = (u32, f64)> {
         let is_absent = move |at: u32| row.attributes.binary_search(&at).is_err();
         let absent = self.centres.iter().filter(move |(at, _)| is_absent(*at));
@@ -323,30 +324,30 @@ impl Scaling {
         pairs.map(|(attribute, value)| {
             let value = value - self.centre(attribute);
             let factor = self.factors.get(attribute as usize).copied().unwrap_or(1.0);
-            // Only factors that were tampered with lead beyond the largest number.
+            // Only factors that were tampered with exceed the largest number.
             (attribute, (value * factor).clamp(f64::MIN, f64::MAX))
         })
     }
 
-    /// What is subtracted from an attribute.
+    /// The number that is subtracted from an attribute.
     fn centre(&self, attribute: u32) -> f64 {
         let found = self.centres.binary_search_by_key(&attribute, |centre| centre.0);
         found.map_or(0.0, |at| self.centres[at].1)
     }
 
-    /// Turns weights for scaled attributes into weights for attributes as they are.
+    /// Converts weights for scaled attributes to weights for attributes as they are.
     pub fn to_raw(&self, spec: &Spec, weights: &mut [f64]) {
         self.for_each_weight(spec, weights, |weight, factor| *weight *= factor);
         self.move_biases(spec, weights, -1.0);
     }
 
-    /// Turns weights for attributes as they are into weights for scaled ones.
+    /// Converts weights for attributes as they are to weights for scaled ones.
     pub fn from_raw(&self, spec: &Spec, weights: &mut [f64]) {
         self.move_biases(spec, weights, 1.0);
         self.for_each_weight(spec, weights, |weight, factor| *weight /= factor);
     }
 
-    /// Adds what the means score, at weights for attributes as they are, to the biases: once or minus once.
+    /// Adds the scores of the means, at weights for attributes as they are, to the biases: `sign` times.
     fn move_biases(&self, spec: &Spec, weights: &mut [f64], sign: f64) {
         let Some(Biases { first, labels, value }) = Biases::of(spec) else { return };
         for label in 0..labels {
@@ -357,7 +358,7 @@ impl Scaling {
     }
 
     fn for_each_weight(&self, spec: &Spec, weights: &mut [f64], change: impl Fn(&mut f64, f64)) {
-        // The weights of an attribute come one after the other, one for each label.
+        // The weights of an attribute are side by side, one for each label.
         let labels = match spec {
             Spec::Chain(own) if own.shape.groups.emission => own.shape.labels,
             Spec::Binary(_) => 1,
@@ -376,7 +377,7 @@ impl Scaling {
     }
 }
 
-/// Where a model has the weights of its bias, and those of attributes before these.
+/// Where a model has the weights of its bias, and the weights of attributes before these.
 struct Biases {
     first: usize,
     labels: usize,

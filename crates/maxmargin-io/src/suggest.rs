@@ -1,7 +1,7 @@
-//! Names that were meant, perhaps.
+//! Suggests names that may have been meant.
 
-/// The one of `known` that `name` is a slip of, if there is one: a letter or two wrong, missing, too
-/// many, or in the wrong order.
+/// The name among `known` of which `name` is a misspelling, if there is one: one or two letters are wrong, missing,
+/// too many, or in the wrong order.
 ///
 /// ```
 /// use maxmargin_io::suggest;
@@ -16,7 +16,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (least <= slips).then_some(nearest)
 }
 
-/// How many letters have to be put in, taken out, replaced, or swapped with their neighbour.
+/// The number of letters that have to be inserted, deleted, replaced, or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let width = b.len() + 1;

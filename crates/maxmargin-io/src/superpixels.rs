@@ -1,4 +1,4 @@
-//! Images cut into superpixels: graphs of regions with features.
+//! Images divided into superpixels: graphs of regions with features.
 
 use crate::error::{DataError, quote};
 use crate::fields::blanks;
@@ -8,7 +8,7 @@ use crate::number::{parse_index, parse_value};
 use maxmargin::model::InputError;
 use maxmargin::model::potts::{PottsGraphs, contrasts};
 
-/// What is made of the numbers of a file of superpixels.
+/// The features that are made from the numbers of a file of superpixels.
 ///
 /// ```
 /// use maxmargin_io::SuperpixelFeatures;
@@ -20,7 +20,7 @@ pub struct SuperpixelFeatures {
     /// the side of an average superpixel, times exp(−colour distance / width). Infinity stands for
     /// the plain length.
     pub widths: Vec<f64>,
-    /// Whether a node gets an attribute more, behind its others, that is always 1.
+    /// Whether a node gets an additional attribute, after its others, that is always 1.
     pub bias: bool,
 }
 
@@ -30,7 +30,7 @@ impl Default for SuperpixelFeatures {
     }
 }
 
-/// What a file of superpixels says of one image besides its graph.
+/// The data of one image in a file of superpixels, besides its graph.
 ///
 /// ```
 /// use maxmargin_io::{Lines, SuperpixelFeatures, read_superpixels};
@@ -46,13 +46,13 @@ impl Default for SuperpixelFeatures {
 pub struct SuperpixelImage {
     /// Its name.
     pub name: String,
-    /// The part of the data it belongs to, like `train`.
+    /// The part of the data that it belongs to, such as `train`.
     pub split: String,
     /// Height in pixels.
     pub height: u64,
     /// Width in pixels.
     pub width: u64,
-    /// For every node, how many pixels it has, and how many of them are foreground.
+    /// For every node, its number of pixels, and the number of these that are foreground.
     pub pixels: Vec<(u64, u64)>,
 }
 
@@ -68,7 +68,7 @@ pub struct Superpixels {
     pub images: Vec<SuperpixelImage>,
 }
 
-/// Reads images that were cut into superpixels, one after the other, of one split or of all.
+/// Reads images that were divided into superpixels, one after the other, of one split or of all.
 ///
 /// ```text
 /// #G name split H W nodes edges | N size_px fg_px f1..fn | E i j boundary_len colour_dist (0-based)
@@ -79,11 +79,11 @@ pub struct Superpixels {
 ///
 /// * A line `G` begins an image: its name, its split, height and width in pixels, and how many nodes
 ///   and edges follow.
-/// * A line `N` is a superpixel: how many pixels it has, how many of them belong to the foreground,
-///   and its features, of which all nodes of a file have the same number. It is foreground (label 1)
-///   if most of its pixels are.
-/// * A line `E` joins two superpixels of the image, numbered from 0: how many pixels long their common
-///   boundary is, and how far apart their colours are.
+/// * A line `N` is a superpixel: its number of pixels, the number of these that belong to the foreground, and its
+///   features. All nodes of a file have the same number of features. A node is foreground (label 1) if most of its
+///   pixels are.
+/// * A line `E` joins two superpixels of the image, numbered from 0: the length of their common boundary in pixels,
+///   and the distance of their colours.
 /// * Blank lines and lines that begin with `#` are skipped.
 ///
 /// ```
@@ -101,7 +101,7 @@ pub struct Superpixels {
 /// ```
 ///
 /// # Errors
-/// The input cannot be read, a line is not as described, or there is no image of the split; the
+/// If the input cannot be read, if a line does not have this layout, or if there is no image of the split. The
 /// message names file, line and what was expected.
 pub fn read_superpixels(
     lines: Lines,
@@ -161,7 +161,7 @@ impl Superpixels {
         fingerprinter.finish()
     }
 
-    /// The images that are kept.
+    /// Returns the images that are kept.
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let images = self.images.iter().enumerate().filter(|(i, _)| keep(*i));
@@ -173,15 +173,15 @@ impl Superpixels {
 struct Reader<'a> {
     lines: Lines,
     features: &'a SuperpixelFeatures,
-    /// How many the first node has.
+    /// The number of features of the first node.
     features_per_node: Option<usize>,
     data: Superpixels,
-    /// All that were seen.
+    /// All splits that were seen.
     splits: Vec<String>,
 }
 
 impl Reader<'_> {
-    /// Goes to the next line with something in it.
+    /// Goes to the next line that is neither blank nor a comment.
     fn next_line(&mut self) -> Result<bool, DataError> {
         while self.lines.advance()? {
             if blanks(self.lines.line()).next().is_some_and(|(_, first)| !first.starts_with('#')) {
@@ -242,7 +242,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes to the next line, which has to be there.
+    /// Goes to the next line, which must exist.
     fn member(&mut self, what: &str) -> Result<(), DataError> {
         if self.next_line()? { Ok(()) } else { Err(self.lines.unexpected(0, what, "")) }
     }
@@ -320,7 +320,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a whole number, so small that sums and products of such numbers are in no danger.
+/// Reads a whole number that is so small that sums and products of such numbers cannot overflow.
 fn count(lines: &Lines, (at, text): (usize, &str), what: &str) -> Result<u64, DataError> {
     let number = parse_index(text).ok_or_else(|| lines.unexpected(at, what, text))?;
     if number > u64::from(u32::MAX) {
@@ -329,7 +329,7 @@ fn count(lines: &Lines, (at, text): (usize, &str), what: &str) -> Result<u64, Da
     Ok(number)
 }
 
-/// Reads how many pixels long a side of an image is.
+/// Reads the length of a side of an image in pixels.
 fn length(lines: &Lines, field: (usize, &str), what: &str) -> Result<u64, DataError> {
     match count(lines, field, what)? {
         0 => Err(lines.unexpected(field.0, format!("{what}, 1 or more"), field.1)),

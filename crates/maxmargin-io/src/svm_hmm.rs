@@ -50,7 +50,7 @@ pub struct SvmHmmReader {
     groups: Groups,
 }
 
-/// What the number of a sequence is called.
+/// The name of the number of a sequence in messages.
 const QID: &str = "qid";
 
 /// The number of the sequence that a line belongs to.

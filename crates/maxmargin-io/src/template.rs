@@ -1,6 +1,6 @@
-//! Feature templates in CRF++'s syntax, and the reader of columns that applies them.
+//! Feature templates in CRF++'s syntax. A reader of columns applies them.
 //!
-//! A template file says how the attributes of a token are made from the columns around it:
+//! A template file defines how the attributes of a token are made from the columns around it:
 //!
 //! ```text
 //! # words: the one before, this one, and both
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use reader::TemplateReader;
 
-/// A template, ready to be applied.
+/// A template that can be applied.
 ///
 /// ```
 /// use maxmargin_io::{Lines, Template};
@@ -51,13 +51,13 @@ pub use reader::TemplateReader;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Template {
-    /// The lines as they were written, comments left out.
+    /// The lines as they were written, without comments.
     source: Vec<String>,
     unigrams: Vec<Vec<Piece>>,
     transitions: bool,
-    /// Number of columns of the training data, the label included.
+    /// Number of columns of the training data, including the label.
     columns: Option<usize>,
-    /// What makes the attributes in place of `unigrams`, if the template is built in.
+    /// The rules that make the attributes in place of `unigrams`, if the template is built in.
     rules: Option<ColumnRules>,
 }
 
@@ -67,7 +67,7 @@ pub struct Template {
 struct Stored {
     lines: Vec<String>,
     columns: Option<usize>,
-    /// Of a built-in template, whose lines are not in CRF++'s syntax.
+    /// The rules of a built-in template, whose lines are not in CRF++'s syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     built_in: Option<StoredRules>,
 }
@@ -96,7 +96,7 @@ impl TryFrom<Stored> for Template {
             return Ok(Self::of_rules(rules, lines, all));
         }
         let lines = Lines::from_reader(FILE, std::io::Cursor::new(lines.join("\n")))?;
-        // Slips are for people who write templates; a model was trained with what it has.
+        // Do not check for slips. This is for authors of templates; a model was trained with its template as it is.
         Ok(Self { columns, ..Self::parse(lines, false)? })
     }
 }
@@ -115,7 +115,7 @@ impl Template {
     /// Reads a template file.
     ///
     /// # Errors
-    /// Whatever cannot be read or understood, with its place.
+    /// If the file cannot be read, or if a line is not valid. The error names the place.
     pub fn read(lines: Lines) -> Result<Self, DataError> {
         Self::parse(lines, true)
     }
@@ -164,7 +164,7 @@ impl Template {
         self.transitions
     }
 
-    /// How many columns the training data had, the label included, if that is known yet.
+    /// The number of columns of the training data, including the label, if it is known yet.
     ///
     /// ```
     /// use maxmargin_io::{Lines, Template};
@@ -177,8 +177,8 @@ impl Template {
         self.columns
     }
 
-    /// The same template for data of so many columns, the label included. Those that are built in know
-    /// that already.
+    /// The same template for data with this number of columns, including the label. Built-in templates already know
+    /// their number.
     #[must_use]
     pub fn for_columns(self, columns: usize) -> Self {
         match self.rules {
@@ -187,10 +187,10 @@ impl Template {
         }
     }
 
-    /// A built-in template for data of so many columns, of which the label is the last.
+    /// A built-in template for data with this number of columns, of which the label is the last.
     ///
     /// # Errors
-    /// The template is for other columns.
+    /// If the template is for other columns.
     ///
     /// ```
     /// use maxmargin_io::{BuiltInTemplate, Template};
@@ -213,13 +213,13 @@ impl Template {
         Ok(Self::of_rules(rules, name.lines(features), columns))
     }
 
-    /// The built-in template that goes with the labelled columns of `lines`, which remain to be read:
-    /// the one that is asked for, or the one for so many columns. `format` is one of columns, if given.
-    /// The label is the last column, or UPOS in CoNLL-U, or the one that `label` asks for, by its number
+    /// The built-in template for the labelled columns of `lines`: the one that is asked for, or the one for this
+    /// number of columns. It looks ahead only, so the lines can still be read. If `format` is given, it must be one
+    /// of columns. The label is the last column, or UPOS in CoNLL-U, or the column `label`, given by its number
     /// from 1 or by its name in CoNLL-U or in the header.
     ///
     /// # Errors
-    /// The template is for other columns, there is but one column, or there is no such label.
+    /// If the template is for other columns, if there is only one column, or if there is no such label.
     ///
     /// ```
     /// use maxmargin_io::{BuiltInTemplate, Lines, Template};
@@ -249,12 +249,12 @@ impl Template {
         Self { source, unigrams: Vec::new(), transitions: true, columns, rules }
     }
 
-    /// Which built-in template it is, if it is one.
+    /// The name of the built-in template, if it is one.
     pub fn name(&self) -> Option<BuiltInTemplate> {
         self.rules.as_ref().map(ColumnRules::name)
     }
 
-    /// What a built-in template reads and makes, in a line.
+    /// A description in one line of what a built-in template reads and makes.
     pub fn describe(&self) -> Option<String> {
         self.rules.as_ref().map(ColumnRules::describe)
     }
@@ -278,7 +278,7 @@ impl Template {
         }
     }
 
-    /// As [`open`](Self::open), where every line is a token between blanks, whatever it looks like.
+    /// Like [`open`](Self::open), but every line is a token between blanks, whatever it contains.
     pub fn open_bare(self, lines: Lines) -> Box<dyn ReadSequences + Send> {
         match self.rules.clone() {
             Some(rules) => Box::new(ColumnsReader::new(lines, self, rules, true)),
@@ -286,7 +286,7 @@ impl Template {
         }
     }
 
-    /// The first line that looks at a column.
+    /// The first line that uses a column.
     fn line_of_column(&self, wanted: usize) -> &str {
         let is_wanted =
             |piece: &Piece| matches!(piece, Piece::Column { column, .. } if *column == wanted);
@@ -295,7 +295,7 @@ impl Template {
         place.and_then(|place| lines.nth(place)).map_or("", String::as_str)
     }
 
-    /// The largest column that it looks at.
+    /// The largest column that it uses.
     fn last_column(&self) -> usize {
         let pieces = self.unigrams.iter().flatten();
         let columns = pieces.filter_map(|piece| match piece {
@@ -306,8 +306,7 @@ impl Template {
     }
 }
 
-/// Refuses text between columns that was meant to be one: `%` without `x[`, or `x[row,column]`
-/// without `%`.
+/// Refuses text between columns that was meant to be a column: `%` without `x[`, or `x[row,column]` without `%`.
 fn check_slips(lines: &Lines, line: &str, pieces: &[Piece]) -> Result<(), DataError> {
     let mut at = 0;
     for piece in pieces {

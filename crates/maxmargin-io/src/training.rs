@@ -1,4 +1,4 @@
-//! A training: from a specification and examples to a model, in one round or in several.
+//! Training: from a specification and examples to a model, in one round or in several.
 
 use crate::examples::Examples;
 use crate::lambda::LambdaSource;
@@ -12,7 +12,7 @@ use crate::standardise::Scaling;
 use maxmargin::observe::Totals;
 use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
 
-/// Examples to learn from, where they come from, and what is to be learned.
+/// Examples to learn from, their origin, and the specification of the model.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -38,7 +38,7 @@ use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Training {
-    /// What is to be learned.
+    /// The specification of the model.
     pub spec: Spec,
     /// The examples.
     pub examples: Examples,
@@ -46,7 +46,7 @@ pub struct Training {
     pub origin: Origin,
 }
 
-/// How a model is to be learned, besides the settings of the solver.
+/// How a model is trained, besides the settings of the solver.
 ///
 /// ```
 /// assert!(maxmargin_io::TrainingPlan::default().start.is_none());
@@ -55,36 +55,36 @@ pub struct Training {
 pub struct TrainingPlan {
     /// Bounds on groups of weights.
     pub bounds: GroupBounds,
-    /// The rounds, where constraints are soft.
+    /// The rounds, if constraints are soft.
     pub rounds: SoftRounds,
     /// The λ and the dual point of a model to start from.
     pub start: Option<(f64, DualPoint)>,
-    /// Where the λ of the settings comes from, which the model keeps.
+    /// Where the λ of the settings comes from. The model states it.
     pub lambda_source: Option<LambdaSource>,
-    /// What the attributes of the examples were multiplied by before. The model has weights for attributes as
-    /// they were.
+    /// The scaling that was applied to the attributes of the examples. The model has weights for attributes without
+    /// it.
     pub scaling: Option<Scaling>,
 }
 
-/// A round of training about to begin; see [`Training::train`].
+/// A round of training that is about to begin; see [`Training::train`].
 pub struct Round<'a> {
-    /// Which one it is, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// What is to be learned.
+    /// The specification of the model.
     pub spec: &'a Spec,
     /// The settings of the training, with the time that earlier rounds have left.
     pub settings: Settings,
     /// The problem.
     pub problem: &'a dyn Blocks,
-    /// What the weights of the problem have to do with those of its model.
+    /// The relation between the weights of the problem and those of its model.
     pub role: ProblemRole<'a>,
     /// The dual point to start from, if there is one.
     pub start: Option<DualPoint>,
 }
 
 impl Training {
-    /// Tells a specification whose problem is made for one λ which one it is: that of the settings, or
-    /// 1/n, which the settings then name.
+    /// Sets the λ of a specification whose problem is made for one λ: that of the settings, or 1/n, which is then
+    /// written to the settings.
     pub fn fix_lambda(&mut self, settings: &mut Settings) {
         let lambda = settings.lambda.unwrap_or(1.0 / self.examples.len().max(1) as f64);
         if self.spec.fix_lambda(lambda) {
@@ -92,11 +92,11 @@ impl Training {
         }
     }
 
-    /// Trains in one round or in several, each of which `run` carries out, and makes a model of what they
-    /// have come to. No round follows one that was interrupted or stopped, or whose time was over.
+    /// Trains in one round or in several, and makes a model of the result. `run` carries out each round. If a round
+    /// is interrupted or stopped, or if its time is over, no other round follows.
     ///
     /// # Errors
-    /// Examples or bounds that do not fit the specification, and the errors of `run`.
+    /// If examples or bounds do not fit the specification, and the errors of `run`.
     pub fn train<E: From<ProblemError>>(
         self,
         plan: &TrainingPlan,
@@ -105,11 +105,11 @@ impl Training {
     ) -> Result<Model, E> {
         let Self { mut spec, examples, origin } = self;
         let n = examples.len();
-        // The λ and the dual point that the last round has come to.
+        // The λ and the dual point at the end of the last round.
         let mut reached: Option<(f64, DualPoint)> = None;
         let (mut examples, mut totals, mut number) = (Some(examples), Totals::default(), 1);
         loop {
-            // There is one copy of the data, unless rounds may follow that need them too.
+            // There is only one copy of the data, unless later rounds may need the data too.
             let is_last = spec.soft().is_none() || plan.rounds.is_last(number);
             let own = if is_last { examples.take() } else { examples.clone() };
             let own = own.expect("no round follows the last one");
@@ -118,7 +118,7 @@ impl Training {
             let start = reached.as_ref().or(plan.start.as_ref());
             let start =
                 start.map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
-            // The first round has the limit as it is, so that a limit that is none is refused.
+            // The first round gets the limit as it is, so that an invalid limit is refused.
             let left = |most: f64| match number {
                 1 => most,
                 _ => (most - totals.seconds).max(f64::MIN_POSITIVE),

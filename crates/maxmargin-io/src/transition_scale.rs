@@ -1,11 +1,11 @@
-//! The value of the constant features of chains that fits the length of attributes.
+//! Chooses the value of the constant features of chains to fit the length of attributes.
 //!
-//! Transitions, biases and the weights of ends have no attributes: their features have one value κ everywhere. With
-//! κ = 1, the longer the attributes of tokens are, the more λ, which fits these lengths, holds transitions back. A
-//! wrong label changes the attributes of one token and the two transitions beside it, so with κ² = m/2, where m
+//! Transitions, biases and the weights of ends have no attributes: their features have one value κ everywhere. λ
+//! fits the length of the attributes of tokens; the longer they are, the more λ holds back transitions with κ = 1.
+//! A wrong label changes the attributes of one token and the two transitions beside it. So with κ² = m/2, where m
 //! is the mean squared length of a token's attributes, both changes are equally long, in any units. A constant is
-//! at least as long as a single attribute: where tokens have only one, κ² = m.
-//! `benchmarks/results/2026-11-18-transition-scale.md` has what that was chosen by.
+//! at least as long as a single attribute: if tokens have only one, κ² = m.
+//! `benchmarks/results/2026-11-18-transition-scale.md` has the measurements behind this choice.
 
 use crate::lambda::Moments;
 use crate::model::Model;
@@ -14,15 +14,15 @@ use crate::training::Training;
 use maxmargin::model::chain::Sequences;
 use std::borrow::Cow;
 
-/// The transitions beside a token.
+/// The number of transitions beside a token.
 const BESIDE: f64 = 2.0;
 
-/// About so many sequences are enough to know the mean of all.
+/// The mean of about this many sequences is close enough to the mean of all.
 const SAMPLE: usize = 2000;
 
 impl ChainSpec {
     /// Gives constant features the value that fits the attributes of sequences; see [`transition_scale`]. With a
-    /// kernel, or without weights of attributes, it stays as it is.
+    /// kernel, or without weights of attributes, the value is not changed.
     pub fn fit_transition_scale(&mut self, data: &Sequences) {
         if self.kernel.is_none() && self.shape.groups.emission {
             self.shape.transition_scale = transition_scale(data);
@@ -32,7 +32,7 @@ impl ChainSpec {
 
 impl Training {
     /// Gives constant features of a chain the value that fits the attributes of its examples; see
-    /// [`transition_scale`]. Other specifications stay as they are.
+    /// [`transition_scale`]. Other specifications are not changed.
     pub fn fit_transition_scale(&mut self) {
         if let (Spec::Chain(spec), Some(data)) = (&mut self.spec, self.examples.sequences()) {
             spec.fit_transition_scale(data);
@@ -41,14 +41,14 @@ impl Training {
 }
 
 impl Model {
-    /// What its weights add to scores; see [`Spec::scoring_weights`].
+    /// The amounts that its weights add to scores; see [`Spec::scoring_weights`].
     pub fn scoring_weights(&self) -> Cow<'_, [f64]> {
         self.meta.spec.scoring_weights(&self.weights)
     }
 }
 
 impl Spec {
-    /// What the weights of constant features are multiplied by in scores, where that may be another number than 1.
+    /// The factor of the weights of constant features in scores, for models in which it may differ from 1.
     pub const fn transition_scale(&self) -> Option<f64> {
         match self {
             Self::Chain(own) => Some(own.shape.transition_scale),
@@ -56,8 +56,8 @@ impl Spec {
         }
     }
 
-    /// What weights add to scores: those of constant features times their [value](Self::transition_scale), all others
-    /// as they are.
+    /// The amounts that weights add to scores: those of constant features times their
+    /// [value](Self::transition_scale), and all others as they are.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -113,7 +113,7 @@ pub fn transition_scale(data: &Sequences) -> f64 {
         data.sequence(i).tokens().for_each(|token| moments.add(token, data.weight(i)));
     }
     let square = moments.mean_left() / moments.mean_count().min(BESIDE);
-    // Lengths that overflow or vanish say nothing.
+    // Lengths that overflow or vanish cannot be used.
     if square.is_normal() { square.sqrt() } else { 1.0 }
 }
 

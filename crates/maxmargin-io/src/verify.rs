@@ -1,4 +1,4 @@
-//! Everything that a model states, held against its data.
+//! Checks everything that a model states against its data.
 
 use crate::claim::Claim;
 use crate::examples::Examples;
@@ -10,20 +10,20 @@ use maxmargin::{Audit, Blocks, Certificate, DualPoint, TrainError, audit};
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// What was found out about a model; see [`Model::verify_on`].
+/// The result of checking a model; see [`Model::verify_on`].
 ///
 /// ```
 /// assert!(maxmargin_io::Verdict::default().findings.is_empty());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
-    /// The certificate, computed again, where that was possible.
+    /// The certificate, computed again, if this was possible.
     pub audit: Option<Audit>,
-    /// Everything that speaks against the model; nothing if what it states holds.
+    /// Everything that contradicts the model. It is empty if all its claims hold.
     pub findings: Vec<String>,
 }
 
-/// Why a model could not be held against data.
+/// Why a model could not be checked on data.
 ///
 /// ```
 /// use maxmargin_io::VerifyError;
@@ -33,7 +33,7 @@ pub struct Verdict {
 /// ```
 #[derive(Debug, Error)]
 pub enum VerifyError {
-    /// The data make no problem of the model.
+    /// The data do not make a problem for the model.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The certificate cannot be computed.
@@ -50,8 +50,8 @@ impl Model {
         Cow::Owned(weights)
     }
 
-    /// What the model was trained on, out of all examples: without those held out, and scaled as then. If they are
-    /// others, the error says so in words.
+    /// The examples of the training, selected from all examples: without those held out, and scaled in the same
+    /// way. If the examples are not those of the training, the error says so in words.
     pub(crate) fn trained_examples(
         &self,
         mut examples: Examples,
@@ -59,7 +59,7 @@ impl Model {
         noun: &str,
     ) -> Result<Examples, String> {
         if let Some(held_out) = self.meta.held_out {
-            // The certificate is about what the model was trained on.
+            // The certificate is about the examples of the training.
             examples = examples.split(held_out).0;
         }
         match self.other_data(examples.len(), noun, fingerprint) {
@@ -71,10 +71,10 @@ impl Model {
         }
     }
 
-    /// Computes the certificate again on labelled examples, which `noun` names in the plural, and holds all
-    /// that the model states against it, against the examples and against each other.
+    /// Computes the certificate again on labelled examples, and compares everything that the model states with it,
+    /// with the examples and with each other. `noun` is the name of the examples in the plural.
     ///
-    /// Examples that were [held out](crate::ModelMeta::held_out) of the training are left out here, too.
+    /// Examples that were [held out](crate::ModelMeta::held_out) from the training are left out here, too.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -94,7 +94,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Examples that do not fit the model, or numbers that are not finite.
+    /// If examples do not fit the model, or if numbers are not finite.
     pub fn verify(
         &self,
         examples: Examples,
@@ -137,7 +137,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Examples that do not fit the model, numbers that are not finite, or a model with a kernel.
+    /// If examples do not fit the model, if numbers are not finite, or if the model has a kernel.
     pub fn objective(&self, mut examples: Examples, threads: usize) -> Result<f64, VerifyError> {
         if let Some(scaled) = self.meta.scaling.as_ref().and_then(|own| own.apply(&examples)) {
             examples = scaled;
@@ -149,11 +149,11 @@ impl Model {
         Ok(audit.certificate.primal)
     }
 
-    /// Whether data of `n` examples are others than the model was trained on, in words. A certificate
-    /// is about the data the model was trained on, and says nothing of others.
+    /// Says in words how data of `n` examples differ from the training data, if they do. A certificate is about the
+    /// training data only.
     ///
-    /// Of data of which a part was [held out](crate::ModelMeta::held_out), `n` counts the rest. A model that was trained
-    /// on data without a fingerprint is asked about their number only.
+    /// If a part of the data was [held out](crate::ModelMeta::held_out), `n` is the number of the other examples.
+    /// If the training data had no fingerprint, only the number of examples is compared.
     pub fn other_data(&self, n: usize, examples: &str, fingerprint: Fingerprint) -> Option<String> {
         let meta = &self.meta;
         let is_known = meta.fingerprint != Fingerprint::default();
@@ -166,8 +166,8 @@ impl Model {
         })
     }
 
-    /// Computes the certificate again, on the problem that [`spec`](crate::ModelMeta::spec), bounds
-    /// and training data make, and holds all that the model states against it and against each other.
+    /// Computes the certificate again, on the problem that [`spec`](crate::ModelMeta::spec), bounds and training
+    /// data make, and compares everything that the model states with it and with each other.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -190,7 +190,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// A problem of another size than the model's, or numbers that are not finite.
+    /// If the sizes of the problem and the model differ, or if numbers are not finite.
     pub fn verify_on(
         &self,
         problem: &dyn Blocks,
@@ -200,7 +200,8 @@ impl Model {
         self.verdict(problem, role, |_, _| None, threads)
     }
 
-    /// What [`verify_on`](Self::verify_on) finds, where `missed` knows what decoding may have missed at some weights.
+    /// The findings of [`verify_on`](Self::verify_on). `missed` returns an upper bound of what decoding may have
+    /// missed at some weights.
     fn verdict(
         &self,
         problem: &dyn Blocks,
@@ -226,7 +227,7 @@ impl Model {
         };
         let claim = Claim { weights: &weights, ..self.claim() };
         if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {
-            // Nothing is claimed of weights out of bounds, so that there is nothing to recompute.
+            // Weights out of bounds make all claims void, so nothing is computed again.
             let mut findings = vec![why];
             findings.extend(self.contradictions());
             findings.dedup();
@@ -234,7 +235,7 @@ impl Model {
         }
         let lambda = self.meta.certificate.lambda;
         let mut audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
-        // Known of the weights alone, whatever the dual point is worth.
+        // This depends only on the weights, whatever the quality of the dual point.
         let c = &mut audit.certificate;
         c.missed = c.missed.or_else(|| missed(c, &weights));
         let mut findings = claim.findings(&audit);

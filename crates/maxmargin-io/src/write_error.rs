@@ -1,4 +1,4 @@
-//! What can go wrong when sequences are written.
+//! Errors of writing sequences.
 
 use std::io;
 
@@ -37,7 +37,7 @@ pub enum WriteError {
         /// Why not.
         reason: &'static str,
     },
-    /// A factor graph that could not be read back.
+    /// A factor graph that could not be read again.
     #[error("the graph cannot be written: {field}: {reason}")]
     Graph {
         /// The field, like `factors[2].attributes`.

@@ -1,4 +1,4 @@
-//! Which words come together in sentence pairs.
+//! Counts which words occur together in sentence pairs.
 
 use maxmargin::sort;
 use std::collections::BTreeMap;
@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::reader::RawAlignment;
 
-/// How many sentence pairs a word is in, and how many two words are in together, one on each side.
+/// The number of sentence pairs that contain a word, and the number that contain two words, one on each side.
 ///
-/// No links are needed for this, so that any text and its translation will do. Letters count as small
-/// ones.
+/// The counts do not need links, so any text and its translation will do. Upper and lower case count as the same.
 ///
 /// ```
 /// use maxmargin_io::{Lines, WordCounts, read_alignments};
@@ -123,7 +122,7 @@ impl Vocabulary {
         self.words.binary_search_by(|known| known.as_str().cmp(word)).ok().map(|at| at as u32)
     }
 
-    /// A word that is not known counts nothing, and ranks behind all others.
+    /// A word that is not known has the count 0, and ranks behind all others.
     fn look_up(&self, word: &str) -> Known {
         let number = self.find(word);
         let of = |all: &[u32]| number.and_then(|at| all.get(at as usize).copied());

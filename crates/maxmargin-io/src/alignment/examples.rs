@@ -35,7 +35,7 @@ impl Alignments {
         Ok(Self { pairs, links })
     }
 
-    /// The pairs that `keep` says yes to.
+    /// Returns the pairs for which `keep` returns `true`.
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let pairs = self.pairs.iter().enumerate().filter(|(i, _)| keep(*i));

@@ -1,4 +1,4 @@
-//! What is known of a link between two words.
+//! The features of a link between two words.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ const PLAIN: [&str; 27] = [
     "same before or after",
 ];
 
-/// A word counts as frequent up to this rank, and as rare if it is in so few pairs.
+/// A word counts as frequent up to the rank `FREQUENT`, and as rare if at most `RARE` pairs contain it.
 const FREQUENT: u32 = 50;
 const RARE: u32 = 1;
 
@@ -95,7 +95,7 @@ pub struct AlignmentFeatures {
     lexicon: Vec<(String, String)>,
 }
 
-/// A word, looked at once for all of its links.
+/// The properties of a word, computed once for all of its links.
 struct Word {
     /// In small letters.
     text: String,
@@ -111,8 +111,8 @@ impl AlignmentFeatures {
         Self { counts, lexicon: Vec::new() }
     }
 
-    /// The same with an indicator for every two words that have a sure or possible link at least
-    /// `least` times in `training`.
+    /// The same features, with an indicator for every two words that have a sure or possible link at least `least`
+    /// times in `training`.
     #[must_use]
     pub fn with_lexicon<'a>(
         self,
@@ -153,7 +153,7 @@ impl AlignmentFeatures {
         names
     }
 
-    /// Adds a pair with all its candidate links to `data`.
+    /// Adds a pair with all of its candidate links to `data`.
     ///
     /// # Errors
     /// A link that was given to `data` before and not ended; there is nothing else that can be wrong.
@@ -228,7 +228,7 @@ impl<'a> Table<'a> {
         Self { source, target, dice, row_best, column_best }
     }
 
-    /// The coefficient of two words, 0 outside the sentences.
+    /// The coefficient of two words. It is 0 outside of the sentences.
     fn dice(&self, row: Option<usize>, column: Option<usize>) -> f64 {
         let inside = row
             .zip(column)

@@ -11,11 +11,11 @@ use crate::lines::Lines;
 use crate::number::parse_index;
 use crate::write_error::WriteError;
 
-/// Every word can be linked to every word of the other sentence, and each candidate has features of its own: with
-/// more candidates, one line of text would take gigabytes.
+/// Every word can be linked to every word of the other sentence, and each candidate has its own features. With more
+/// candidates than this, one line of text would take gigabytes.
 const MOST_CANDIDATES: usize = 1 << 22;
 
-/// A sentence and its translation, in words, with links between these.
+/// The words of a sentence and of its translation, with links between them.
 ///
 /// ```
 /// use maxmargin::model::matching::Gold;
@@ -32,7 +32,7 @@ const MOST_CANDIDATES: usize = 1 << 22;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawAlignment {
-    /// The part of the data it belongs to, where the file says so: `train`, `valid`, `test`.
+    /// The part of the data that the pair belongs to, if the file states it: `train`, `valid`, `test`.
     pub part: Option<String>,
     /// The words of the sentence: the rows.
     pub source: Vec<String>,
@@ -40,12 +40,12 @@ pub struct RawAlignment {
     pub target: Vec<String>,
     /// Links (row, column, sure or possible), counted from 0, in increasing order.
     pub links: Vec<(u32, u32, Gold)>,
-    /// The line of the file it was read from; 0 for none.
+    /// The line of the file that it was read from, or 0 if there is none.
     pub line: u64,
 }
 
 impl RawAlignment {
-    /// What is said of a link.
+    /// The annotation of a link.
     pub fn gold(&self, row: u32, column: u32) -> Gold {
         let at = self.links.binary_search_by_key(&(row, column), |link| (link.0, link.1));
         at.map_or(Gold::Wrong, |at| self.links[at].2)
@@ -92,7 +92,7 @@ impl RawAlignment {
 #[derive(Debug)]
 pub struct AlignmentReader {
     lines: Lines,
-    /// How many fields the first line has, once it is known.
+    /// The number of fields of the first line, after it was read.
     fields: Option<usize>,
 }
 
@@ -102,11 +102,10 @@ impl AlignmentReader {
         Self { lines, fields: None }
     }
 
-    /// Reads the next pair; `false` at the end of the input.
+    /// Reads the next pair. Returns `false` at the end of the input.
     ///
     /// # Errors
-    /// The input cannot be read, or a line is none of the layout; the error names file, line and
-    /// column.
+    /// If the input cannot be read, or if a line does not have this layout. The error names file, line and column.
     pub fn read(&mut self, into: &mut RawAlignment) -> Result<bool, DataError> {
         while self.lines.advance()? {
             let line = self.lines.line();

@@ -1,4 +1,4 @@
-//! How alike two words look.
+//! How similar two words look.
 
 /// Share of the longer word that the two have in common from the start, in [0, 1].
 pub(super) fn prefix(a: &[char], b: &[char]) -> f64 {

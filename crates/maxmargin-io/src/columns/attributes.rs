@@ -1,8 +1,8 @@
 //! Attributes: what they are made of, and how they are written.
 //!
-//! A line such as `w[-1]|w[0]` makes one attribute of every token: the values of the token before and
-//! of the token itself, under the name `w[-1]|w[0]=in|London`. Where one of the values is absent, as
-//! beyond the ends of a sentence, there is no such attribute.
+//! A line such as `w[-1]|w[0]` makes one attribute of every token: the values of the token before it and of the
+//! token itself, under the name `w[-1]|w[0]=in|London`. If one of the values is absent, for example beyond the ends
+//! of a sentence, the token does not get this attribute.
 
 use super::sentence::Sentence;
 use crate::sequence::RawSequence;
@@ -14,15 +14,15 @@ const LAST: &str = "__EOS__";
 /// A value that tokens have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A column as it stands, from 0; this is the word.
+    /// A column as it is, counted from 0. Column 0 is the word.
     Column(usize),
     /// The word in lower case.
     Lower,
-    /// The word's letters by their kind, equal neighbours once.
+    /// The kinds of the letters of the word. Equal neighbours count once.
     Shape,
-    /// So many letters at the start of the word in lower case, if it has more.
+    /// This number of letters at the start of the word in lower case, if the word is longer.
     Prefix(usize),
-    /// So many letters at its end.
+    /// This number of letters at its end.
     Suffix(usize),
 }
 
@@ -33,7 +33,7 @@ struct Part {
     offset: isize,
 }
 
-/// An attribute: what it is made of, and what stands before the values in its name.
+/// An attribute: the values that it consists of, and the text before them in its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Attribute {
     parts: Vec<Part>,
@@ -45,7 +45,7 @@ struct Attribute {
 pub(crate) struct Attributes(Vec<Attribute>);
 
 impl Attributes {
-    /// Those that lines like `w[-1]|w[0]` ask for; otherwise a line that makes no sense.
+    /// Parses lines such as `w[-1]|w[0]`. Fails with the first line that is not valid.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let attribute = |line: &str| {
             let parts = line.split('|').map(Part::parse).collect::<Option<Vec<_>>>();
@@ -55,7 +55,7 @@ impl Attributes {
         lines.into_iter().map(attribute).collect::<Result<_, _>>().map(Self)
     }
 
-    /// How many columns they look at.
+    /// The number of columns that they use.
     pub(crate) fn columns(&self) -> usize {
         let parts = self.0.iter().flat_map(|attribute| &attribute.parts);
         let columns = parts.map(|part| match part.value {
@@ -82,7 +82,7 @@ impl Attributes {
                 let at = t.checked_add_signed(part.offset)?;
                 sentence.value(at, part.value)
             };
-            // Most have one part, whose value need not be looked up twice.
+            // Most attributes have one part, whose value need not be looked up twice.
             match parts.as_slice() {
                 [part] => {
                     let Some(value) = value(part) else { continue };

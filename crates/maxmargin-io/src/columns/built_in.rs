@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A template that makes attributes of columns, and is built in. The label is none of these columns.
+/// A built-in template, which makes attributes of columns. It does not use the column of the label.
 ///
 /// * `words` looks at words only: those near by in lower case, the word as it is, its prefixes and
 ///   suffixes, and the shapes of the words beside it. For columns `word label`, and for CoNLL-U.
@@ -38,16 +38,16 @@ pub enum BuiltInTemplate {
     Chunking,
 }
 
-/// The words around each one, and the word as it is. Words in lower case are as good as words that are
-/// not, and fewer.
+/// The words around each token, and the word as it is. Words in lower case predict as well as words as they are,
+/// and there are fewer of them.
 const NEAR: &str = "w[0] lower[-2] lower[-1] lower[0] lower[1] lower[2] \
     lower[-1]|lower[0] lower[0]|lower[1]";
 
-/// What words look like, where nothing else tells what they are.
+/// What words look like, for data without other columns.
 const WORDS: &str = "prefix1[0] prefix2[0] prefix3[0] prefix4[0] \
     suffix1[0] suffix2[0] suffix3[0] suffix4[0] suffix3[-1] suffix3[1] shape[-1] shape[0] shape[1]";
 
-/// The same beside parts of speech, which leave less to be told.
+/// The same for data with parts of speech, which leave less to learn from the words.
 const WORDS_BESIDE_POS: &str = "prefix2[0] prefix3[0] suffix2[0] suffix3[0] suffix4[0] \
     shape[-1] shape[0] shape[1]";
 
@@ -68,7 +68,7 @@ impl BuiltInTemplate {
     /// ```
     pub const ALL: [Self; 3] = [Self::Words, Self::WordsPos, Self::Chunking];
 
-    /// The name for users and files.
+    /// Its name for users and files.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::BuiltInTemplate::WordsPos.name(), "words+pos");
@@ -105,7 +105,7 @@ impl BuiltInTemplate {
         all.join(", ")
     }
 
-    /// The one for data with so many columns besides the label.
+    /// The template for data with this number of columns besides the label.
     pub(super) const fn for_features(features: usize) -> Self {
         match features {
             0 | 1 => Self::Words,
@@ -113,7 +113,7 @@ impl BuiltInTemplate {
         }
     }
 
-    /// Whether it can do with so many columns besides the label.
+    /// Whether it can be used with this number of columns besides the label.
     pub(crate) const fn takes(self, features: usize) -> bool {
         match self {
             Self::Words => features >= 1,
@@ -122,8 +122,8 @@ impl BuiltInTemplate {
         }
     }
 
-    /// Its attributes for data with so many columns besides the label, as they are kept in models:
-    /// so predictions stay what they are if the template changes one day.
+    /// Its attributes for data with this number of columns besides the label, as models store them. So predictions
+    /// stay the same even if the template changes in a later version.
     pub(crate) fn lines(self, features: usize) -> Vec<String> {
         let parts = match self {
             Self::Words => [NEAR, WORDS, ""],
@@ -162,7 +162,7 @@ impl FromStr for BuiltInTemplate {
     }
 }
 
-/// A template's name that means nothing.
+/// A name that is not that of a template.
 ///
 /// ```
 /// let error = "chunks".parse::<maxmargin_io::BuiltInTemplate>().unwrap_err();

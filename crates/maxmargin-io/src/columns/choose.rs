@@ -1,4 +1,4 @@
-//! The built-in template that goes with the columns of a file.
+//! Chooses the built-in template for the columns of a file.
 
 use super::attributes::Attributes;
 use super::built_in::BuiltInTemplate;
@@ -11,8 +11,9 @@ use crate::lines::Lines;
 use crate::number::parse_index;
 use crate::suggest::suggest;
 
-/// The rules for the labelled columns of `lines`, which remain to be read, and how many there are:
-/// those of the template that is asked for, or that goes with the number of columns.
+/// Returns the rules for the labelled columns of `lines`, and the number of columns. The rules are those of the
+/// template that is asked for, or else of the template for this number of columns. It looks ahead only, so the
+/// lines can still be read.
 pub(crate) fn choose(
     lines: &mut Lines,
     name: Option<BuiltInTemplate>,
@@ -22,7 +23,7 @@ pub(crate) fn choose(
     choose_labelled(lines, name, format, label, true)
 }
 
-/// The rules to read columns with as they stand: the last is the label, or none is.
+/// The rules to read columns as they are. The last column is the label, or there is no label.
 pub(super) fn choose_labelled(
     lines: &mut Lines,
     name: Option<BuiltInTemplate>,
@@ -74,7 +75,7 @@ pub(super) fn choose_labelled(
     }
     let features = columns - 1;
     let fitting = match (format, features) {
-        // What this format meant before there were other templates.
+        // The meaning of this format in versions without other templates.
         (Some(Format::Conll), 2) => BuiltInTemplate::Chunking,
         _ => BuiltInTemplate::for_features(features),
     };
@@ -88,7 +89,7 @@ pub(super) fn choose_labelled(
     Ok((rules(name, layout, features, label, header), columns))
 }
 
-/// The rules of a template for so many columns besides the label.
+/// The rules of a template for this number of columns besides the label.
 pub(crate) fn rules(
     name: BuiltInTemplate,
     layout: Layout,

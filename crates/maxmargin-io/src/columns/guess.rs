@@ -1,4 +1,4 @@
-//! Whether lines are tokens in columns, with the label last.
+//! Decides whether lines are tokens in columns, with the label last.
 
 use super::layout::{Layout, has_header, is_conllu, rows_ahead};
 use super::reader::{LOOK, count};
@@ -12,14 +12,14 @@ use std::collections::HashSet;
 pub(crate) enum Columns {
     /// Tokens with labels.
     Labelled,
-    /// CoNLL-U, below many comments.
+    /// CoNLL-U that begins with many comments.
     Conllu,
-    /// Words without anything.
+    /// Words without other columns.
     Single,
-    /// Labels first, perhaps.
+    /// Columns in which the labels may come first.
     Reversed,
-    /// Columns, but too many lines have more or fewer of them than the others; which line is the first of these, and
-    /// what is wrong with it.
+    /// Columns, but too many lines have more or fewer of them than the others. The text names the first such line,
+    /// and what is wrong with it.
     Ragged(String),
     /// Something else.
     Other,
@@ -45,7 +45,7 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
     let (words, labels) = (|| column(0), || column(width - 1));
     let numbered = words().all(|word| parse_value(word).is_ok());
     let has_features = labels().any(is_feature);
-    // Whole texts with a label each are no tokens.
+    // Whole texts with one label each are not tokens.
     let texts = words().filter(|word| word.contains(' ')).count();
     if numbered || has_features || texts * 2 > typical.len() {
         return Columns::Other;
@@ -70,10 +70,10 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
     if of_words >= 0.5 && of_words > of_labels {
         return Columns::Reversed;
     }
-    // Labels come again, most words do not.
+    // Labels are repeated; most words are not.
     let distinct = |cells: &mut dyn Iterator<Item = &str>| cells.collect::<HashSet<_>>().len();
     let (of_words, of_labels) = (distinct(&mut words()), distinct(&mut labels()));
-    // Between tabs, equals could be labels with an attribute each as well.
+    // With tabs, lines with equal counts could also be labels, each with one attribute.
     match of_labels.cmp(&of_words) {
         std::cmp::Ordering::Less => Columns::Labelled,
         std::cmp::Ordering::Equal if layout == Layout::Blanks => Columns::Labelled,
@@ -81,7 +81,7 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
     }
 }
 
-/// Names the first line that does not have so many columns.
+/// Names the first line that does not have this number of columns.
 fn ragged(layout: Layout, cut: &[Vec<&str>], numbers: &[u64], width: usize) -> Columns {
     let lines = || cut.iter().map(Vec::len).zip(numbers);
     let other = lines().find(|(columns, _)| *columns != width);

@@ -1,4 +1,4 @@
-//! How a line is cut into columns, and which lines are no tokens.
+//! How a line is divided into columns, and which lines are not tokens.
 
 use crate::error::DataError;
 use crate::fields::{blanks, tabs};
@@ -7,7 +7,7 @@ use crate::number::parse_index;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How a line is cut into columns.
+/// How a line is divided into columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Layout {
@@ -23,7 +23,7 @@ pub(crate) enum Layout {
 /// Number of columns in CoNLL-U.
 pub(super) const CONLLU: usize = 10;
 
-/// The columns of CoNLL-U, as its definition calls them.
+/// The columns of CoNLL-U, with the names from its definition.
 pub(super) const CONLLU_NAMES: [&str; CONLLU] =
     ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"];
 
@@ -31,7 +31,7 @@ pub(super) const CONLLU_NAMES: [&str; CONLLU] =
 const DOCUMENT: &str = "-DOCSTART-";
 
 impl Layout {
-    /// Finds the columns of a line, of which none is empty, unless it is one of CoNLL-U.
+    /// Finds the columns of a line. Columns are never empty, except in CoNLL-U.
     pub(super) fn cut(self, line: &str, into: &mut Vec<Range<usize>>) {
         into.clear();
         let ranges = |(at, cell): (usize, &str)| at..at + cell.len();
@@ -65,8 +65,10 @@ impl Layout {
         self.cells(line).len()
     }
 
-    /// How the given lines are cut: at tabs if they have any, unless blanks, too, give equally many
-    /// columns everywhere, and tabs do not, or give fewer.
+    /// How the given lines are divided. If no line has a tab, they are divided at blanks. Otherwise they are
+    /// divided at tabs, unless division at blanks gives equally many columns in all lines, and division at tabs
+    /// gives fewer or does not give equally many. If neither gives equally many columns, they are divided at tabs
+    /// if more than half of them have a tab.
     pub(super) fn of(rows: &[String]) -> Self {
         let with_tabs = rows.iter().filter(|row| row.contains('\t')).count();
         let all_equal = |layout: Self| {
@@ -92,7 +94,7 @@ impl Layout {
     }
 }
 
-/// Whether a line begins a document.
+/// Whether a line is the beginning of a document.
 pub(super) fn begins_document(line: &str) -> bool {
     blanks(line).next().is_some_and(|(_, first)| first == DOCUMENT)
 }
@@ -110,7 +112,8 @@ pub(crate) fn is_conllu(line: &str) -> bool {
         && (cells[6] == "_" || parse_index(cells[6]).is_some())
 }
 
-/// What the ID of CoNLL-U says of a line: whether it is a token, not a range or an empty node.
+/// Whether the ID of a line of CoNLL-U is that of a token, and not of a range or an empty node. `None` if it is not
+/// an ID.
 pub(super) fn id(text: &str) -> Option<bool> {
     let is_number = |text: &str| !text.is_empty() && parse_index(text).is_some();
     let between = text.split_once('-').or_else(|| text.split_once('.'));
@@ -120,7 +123,7 @@ pub(super) fn id(text: &str) -> Option<bool> {
     }
 }
 
-/// How headers call words, and what belongs to them.
+/// The names of words and their properties in headers.
 const WORDS: [&str; 7] = ["word", "words", "token", "tokens", "form", "text", "surface"];
 const TAGS: [&str; 27] = [
     "tag",
@@ -152,8 +155,8 @@ const TAGS: [&str; 27] = [
     "class",
 ];
 
-/// Whether the first of the given lines names the columns: all are words for words and tags, and the
-/// last does not come again as a label.
+/// Whether the first of the given lines names the columns: all of its words are names of words and tags, and the
+/// last one does not occur as a label.
 pub(super) fn has_header(layout: Layout, rows: &[String]) -> bool {
     let Some((first, others)) = rows.split_first() else { return false };
     let cells = layout.cells(first);
@@ -174,14 +177,15 @@ pub(super) struct Ahead {
     pub(super) numbers: Vec<u64>,
 }
 
-/// Looks at lines ahead: at so many tokens at most, and if asked not beyond the first sentence.
+/// Looks at lines ahead: at this number of tokens at most, and at the first sentence only if `one_sentence` is
+/// true.
 pub(super) fn rows_ahead(
     lines: &mut Lines,
     most: usize,
     one_sentence: bool,
 ) -> Result<Ahead, DataError> {
     let without_comments = look(lines, most, one_sentence, false)?;
-    // Words may begin with `#`; in rare files, all do.
+    // Words may begin with `#`. In rare files, all of them do.
     match without_comments.rows.is_empty() {
         true => look(lines, most, one_sentence, true),
         false => Ok(without_comments),

@@ -1,9 +1,9 @@
-//! Files of words in columns, a line per token: which kind they are, and attributes made of them.
+//! Files of words in columns, one token per line: recognises their kind, and makes attributes of them.
 //!
-//! Most files that people have look like this: `word label`, the four columns of CoNLL-2003, or
-//! CoNLL-U. [`guess`] recognises them, [`choose`] finds the template that goes with their columns, and
-//! [`ColumnsReader`] applies it. Models keep the template with its attributes spelt out, so that
-//! predictions are made from the same columns, and stay what they are in later versions.
+//! Most files that people have contain two columns `word label`, the four columns of CoNLL-2003, or CoNLL-U.
+//! [`guess`] recognises them, [`choose`] finds the template for their columns, and [`ColumnsReader`] applies it.
+//! Models store the attributes of the template in full, so that later versions predict from the same columns in the
+//! same way.
 
 mod attributes;
 mod built_in;

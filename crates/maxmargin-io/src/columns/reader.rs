@@ -1,4 +1,4 @@
-//! Columns in, attributes out.
+//! Reads columns, and turns them into attributes.
 
 use super::built_in::BuiltInTemplate;
 use super::choose::choose_labelled;
@@ -19,21 +19,23 @@ use crate::sequence::RawSequence;
 use crate::template::Template;
 use std::ops::Range;
 
-/// How many lines are looked at to find out how they are cut.
+/// The number of lines that are used to find out how they are divided.
 pub(super) const LOOK: usize = 100;
 
-/// What CoNLL-U writes where there is nothing.
+/// The text for an empty column in CoNLL-U.
 const NOTHING: &str = "_";
 
 /// Reads columns, and gives every token the attributes of a built-in template.
 ///
 /// * A line is a token; a blank line ends a sentence. Columns are separated by tabs, or by blanks.
-/// * All lines have the same number of columns. With one less than in training, they have no labels.
-/// * Lines that begin with `-DOCSTART-` are skipped, and so is a header such as `word label`. So are
-///   lines that begin with `#` and have another number of columns; or that begin with `#` as a word of
-///   its own, at the start of a sentence, and have a label (or a last column) that no line had before.
-/// * Of CoNLL-U, comments, ranges (`1-2`) and empty nodes (`1.1`) are skipped, and a label `_` is
-///   none, unless it is one of FEATS or MISC.
+/// * All lines have the same number of columns. If there is one column less than in training, the lines have no
+///   labels.
+/// * Lines that begin with `-DOCSTART-` are skipped, and so is a header such as `word label`. A line that begins
+///   with `#` is a comment and is skipped if it has another number of columns. It is also a comment if `#` is a
+///   word of its own, if the line is at the start of a sentence, and if no line before it had its label (or its
+///   last column).
+/// * In CoNLL-U, comments, ranges (`1-2`) and empty nodes (`1.1`) are skipped. A label `_` means that there is no
+///   label, except in the columns FEATS and MISC.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, RawSequence, ReadSequences, open_reader};
@@ -52,16 +54,16 @@ pub struct ColumnsReader {
     lines: Lines,
     template: Template,
     rules: ColumnRules,
-    /// Whether all lines are tokens, whatever they look like.
+    /// Whether all lines are tokens, whatever they contain.
     bare: bool,
     shape: Option<Shape>,
     sentence: Sentence,
-    /// The labels so far, or what stands last in lines without labels.
+    /// The labels so far, or the last columns of lines without labels.
     seen: Names,
-    /// Where the columns of the line at hand are.
+    /// The places of the columns in the current line.
     cut: Vec<Range<usize>>,
     kept: Option<KeptLines>,
-    /// What was found wrong while looking ahead.
+    /// An error that was found while looking ahead.
     failed: Option<DataError>,
 }
 
@@ -78,7 +80,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// The column that tells a token from a comment that happens to have as many: its values come again.
+    /// The column that distinguishes a token from a comment with the same number of columns: its values are
+    /// repeated.
     fn telling(&self) -> Option<usize> {
         self.label.or_else(|| self.width.checked_sub(1).filter(|&last| last > 0))
     }
@@ -101,12 +104,11 @@ impl ColumnsReader {
         }
     }
 
-    /// A reader of the columns of each token as they stand, for which [`cells`](Self::cells) are asked.
-    /// The last column is the label, if there are labels; of CoNLL-U, it is UPOS, and the words are all
-    /// there is besides.
+    /// A reader for the columns of each token as they are, which [`cells`](Self::cells) returns. The last column is
+    /// the label, if there are labels. In CoNLL-U, the label is UPOS, and the words are the only other column.
     ///
     /// # Errors
-    /// There are no lines, or no labels.
+    /// If there are no lines, or no labels.
     ///
     /// ```
     /// use maxmargin_io::{ColumnsReader, Lines, RawSequence, ReadSequences};
@@ -126,7 +128,7 @@ impl ColumnsReader {
         Ok(Self::new(lines, template, rules, false))
     }
 
-    /// Finds out what the lines of this file look like, by the first of them.
+    /// Finds out what the lines of this file look like, from the first of them.
     fn find_shape(&mut self) -> Result<Shape, DataError> {
         if self.bare {
             let mut offset = 1;
@@ -137,7 +139,7 @@ impl ColumnsReader {
             let number = self.lines.number() + offset as u64;
             return self.plain(&first.into_iter().collect::<Vec<_>>(), number, None);
         }
-        // Who types on standard input is answered after the first sentence.
+        // A user who types on standard input gets an answer after the first sentence.
         let is_typed = self.lines.is_stdin();
         let ahead = rows_ahead(&mut self.lines, LOOK, is_typed)?;
         let rows = ahead.rows.as_slice();
@@ -155,7 +157,7 @@ impl ColumnsReader {
         };
         let rows = &rows[usize::from(is_header)..];
         let expects_conllu = self.rules.layout == Layout::Conllu;
-        // A damaged line of CoNLL-U is one of CoNLL-U all the same.
+        // A line of CoNLL-U that is damaged is still a line of CoNLL-U.
         let is_wide = rows.iter().any(|row| layout.cells(row).len() > self.rules.features + 1);
         let fits = expects_conllu || self.rules.attributes.columns() == 1;
         if (layout == Layout::Conllu && fits) || (expects_conllu && is_wide) {
@@ -177,7 +179,7 @@ impl ColumnsReader {
         Shape { layout, width, label: Some(label), features, header }
     }
 
-    /// Lines of any other columns, the first of them in line `number`.
+    /// Lines with any other columns. The first line has the number `number`.
     fn plain(
         &self,
         rows: &[String],
@@ -188,7 +190,7 @@ impl ColumnsReader {
         let likely = layout.unwrap_or_default();
         let other = match (layout, self.rules.layout) {
             (Some(Layout::Tabs), _) => Layout::Blanks,
-            // Words alone, some of which have spaces in them, as others had in training.
+            // These are words alone, and some contain spaces, as some words in training did.
             (Some(_), Layout::Tabs) => Layout::Tabs,
             _ => likely,
         };
@@ -203,7 +205,7 @@ impl ColumnsReader {
         };
         let found = match choices.find(fits) {
             Some(found) => found,
-            // Lines of different lengths: the first one sets the measure.
+            // If lines have different lengths, the first one is taken as the right one.
             None => (likely, rows.first().map_or(0, |row| likely.cells(row).len())),
         };
         let (layout, width) = found;
@@ -217,7 +219,7 @@ impl ColumnsReader {
         Ok(Shape { layout, width, label, features, header: None })
     }
 
-    /// Adds the current line to the sentence at hand; says what it was.
+    /// Adds the current line to the current sentence, and returns what kind of line it was.
     fn line(&mut self, shape: &Shape) -> Result<LineKind, DataError> {
         let line = self.lines.line();
         shape.layout.cut(line, &mut self.cut);
@@ -290,7 +292,7 @@ impl ColumnsReader {
         }
     }
 
-    /// Goes through the lines of the next sentence.
+    /// Reads the lines of the next sentence.
     fn read_sentence(&mut self, shape: &Shape) -> Result<(), DataError> {
         while self.lines.advance()? {
             let line = self.lines.line();
@@ -308,7 +310,7 @@ impl ColumnsReader {
         Ok(())
     }
 
-    /// The columns of each token of the last sentence, labels left out.
+    /// The columns of token `t` of the last sentence, without its label.
     pub fn cells(&self, t: usize) -> impl ExactSizeIterator<Item = &str> {
         self.sentence.cells(t)
     }
@@ -356,7 +358,7 @@ impl ReadSequences for ColumnsReader {
     }
 
     fn take_pieces(&mut self) -> Option<Pieces> {
-        // Who types is answered after each sentence, and lines that are kept come one after the other.
+        // A user who types gets an answer after each sentence, and lines that are kept must stay in order.
         if self.kept.is_some() || self.failed.is_some() || self.lines.is_stdin() {
             return None;
         }
@@ -372,7 +374,7 @@ impl ReadSequences for ColumnsReader {
             }
         };
         let is_conllu = shape.layout == Layout::Conllu;
-        // Without labels, what tells a comment is a column that nobody else keeps.
+        // Without labels, comments are recognised by the last column, which pieces do not collect.
         if shape.label.is_none() && !is_conllu && !self.bare {
             return None;
         }

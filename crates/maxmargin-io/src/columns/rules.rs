@@ -1,4 +1,4 @@
-//! A built-in template, with what it knows of the data it was chosen for.
+//! A built-in template, together with the columns that it was chosen for.
 
 use super::attributes::Attributes;
 use super::built_in::BuiltInTemplate;
@@ -15,13 +15,13 @@ pub(crate) struct ColumnRules {
     pub(super) layout: Layout,
     /// The column of the label, from 0.
     pub(super) label: usize,
-    /// How many columns there are besides the label, of those that are looked at in CoNLL-U.
+    /// The number of columns besides the label; in CoNLL-U, the number of those that are used.
     pub(super) features: usize,
     /// The names of the columns, if the file has them.
     pub(super) header: Vec<String>,
 }
 
-/// What a model keeps of them, besides the lines and the number of columns.
+/// What a model stores of the rules, besides the lines and the number of columns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredRules {
@@ -42,7 +42,7 @@ impl ColumnRules {
         StoredRules { name, layout, label, header: header.clone() }
     }
 
-    /// The rules that a model has kept, or what is wrong with them.
+    /// Restores the rules that a model has stored, or says what is wrong with them.
     pub(crate) fn restore(
         stored: StoredRules,
         lines: &[String],
@@ -63,7 +63,7 @@ impl ColumnRules {
         Ok(Self { name, attributes, layout, label, features, header })
     }
 
-    /// The attributes, spelt out.
+    /// The attributes in full.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.name.lines(self.features)
     }
@@ -121,7 +121,7 @@ impl ColumnRules {
         names.collect::<Vec<_>>().join(" ")
     }
 
-    /// What is read and how, in a line.
+    /// A description of the columns and the template, in one line.
     pub(crate) fn describe(&self) -> String {
         let data = match self.layout {
             Layout::Conllu => format!("CoNLL-U with the label {}", CONLLU_NAMES[self.label]),

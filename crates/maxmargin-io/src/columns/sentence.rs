@@ -1,10 +1,10 @@
-//! The sentence at hand: its columns, and what is derived from its words.
+//! The current sentence: its columns, and texts that are derived from its words.
 
 use super::attributes::Value;
 use std::ops::Range;
 
-/// The columns of a sentence. All texts lie in a few buffers, which are kept from sentence to
-/// sentence: nothing is allocated for a token.
+/// The columns of a sentence. All texts are in a few buffers, which are reused from sentence to sentence, so a
+/// token needs no allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Sentence {
     /// Columns and labels, back to back.
@@ -81,7 +81,7 @@ impl Sentence {
         self.tokens[t].label.clone().map(|range| &self.text[range])
     }
 
-    /// The line of a token, and the place of its label there.
+    /// The line of a token, and the place of its label in this line.
     pub(crate) fn place(&self, t: usize) -> (u64, u64) {
         (self.tokens[t].line, self.tokens[t].label_column)
     }
@@ -118,12 +118,12 @@ impl Sentence {
 
 /// Where letter `n` starts, counted from 0.
 fn nth_letter(word: &str, n: usize) -> Option<usize> {
-    // There are no more letters than bytes, and mostly as many.
+    // A word has at least as many bytes as letters, and usually equally many.
     let before = word.as_bytes().get(..n).filter(|_| word.len() > n)?;
     if before.is_ascii() { Some(n) } else { word.char_indices().nth(n).map(|(at, _)| at) }
 }
 
-/// Where the last `n` letters start, of which there is at least one.
+/// Where the last `n` letters start. `n` is at least 1.
 fn last_letters(word: &str, n: usize) -> Option<usize> {
     let start = word.len().checked_sub(n)?;
     if word.as_bytes()[start..].is_ascii() {

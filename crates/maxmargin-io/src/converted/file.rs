@@ -16,7 +16,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes a data set to a file that opens at once. [`read_by_name`](crate::read_by_name) gives such data sets.
+/// Writes a data set to a file that is used without being parsed. [`read_by_name`](crate::read_by_name) returns
+/// such data sets.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -83,7 +84,7 @@ pub fn save_converted(path: impl AsRef<Path>, data: Dataset) -> Result<(), SaveE
     })
 }
 
-/// All names back to back, and where each ends.
+/// All names back to back, and the end of each.
 fn flat(names: &Names) -> (String, Vec<u64>) {
     let (mut text, mut ends) = (String::new(), Vec::with_capacity(names.len()));
     for name in names.iter() {
@@ -100,7 +101,7 @@ fn offsets<'a>(name: &'static str, offsets: &'a Offsets) -> (&'static str, usize
     }
 }
 
-/// Whether a file is a converted one, of whatever version. What is no regular file is none.
+/// Whether a path is a converted file, of any version. Only regular files can be.
 pub(crate) fn is_converted(path: &Path) -> bool {
     let mut first = [0; MAGIC.len()];
     path.is_file()
@@ -126,15 +127,16 @@ pub(crate) fn open_converted(path: &Path) -> Result<ConvertedReader, DataError> 
 /// Maps a file into memory.
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: the memory is only ever read, as bytes or as numbers for which all bytes are valid, and every number
-    // was checked before it is used as an index by safe code, which checks again. What Rust cannot rule out is that
-    // another program changes the file meanwhile. Converted files are written under another name and renamed, so
-    // that a file that is open never changes by our own doing; and who cuts or overwrites it in place gets wrong
-    // numbers, a panic or a bus error, as with any mapped file, but no write to memory through it.
+    // SAFETY: the memory is only ever read, as bytes or as numbers for which all bytes are valid. Every number was
+    // checked before safe code uses it as an index, and safe code checks again. Rust cannot rule out that another
+    // program changes the file meanwhile. We write converted files under another name and then rename them, so we
+    // never change a file that is open. If another program cuts or overwrites the file in place, the reader gets
+    // wrong numbers, a panic or a bus error, as with any mapped file, but it never writes to memory through the
+    // map.
     unsafe { Mmap::map(file) }
 }
 
-/// A file whose head is known to be sound.
+/// A file whose header is valid.
 struct Opened {
     map: Arc<Mmap>,
     header: Header,
@@ -172,7 +174,7 @@ impl Opened {
         Ok(Self { map, header, base })
     }
 
-    /// Where an array is, and how wide its items are. The range lies within the file.
+    /// The place of an array, and the width of its items. The range lies within the file.
     fn find(&self, name: &str) -> Result<(Range<usize>, usize), String> {
         let array = self.header.arrays.iter().find(|array| array.name == name);
         let array = array.ok_or_else(|| format!("the array {name} is missing"))?;
@@ -189,7 +191,7 @@ impl Opened {
         Ok((range, array.width))
     }
 
-    /// An array, used where it is.
+    /// An array, which is used in place.
     fn column<T>(&self, name: &str) -> Result<Column<T>, String>
     where
         T: bytemuck::Pod + Send + Sync,

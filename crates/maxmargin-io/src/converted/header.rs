@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::template::Template;
 use serde::{Deserialize, Serialize};
 
-/// How every converted file begins; the version of the layout comes after it.
+/// The first bytes of every converted file. The version of the layout follows.
 pub(super) const MAGIC: &[u8; 15] = b"maxmargin data\0";
 
 pub(super) const VERSION: u8 = 1;
@@ -16,7 +16,7 @@ pub(super) const FIRST: usize = 32;
 /// Arrays begin at multiples of this many bytes.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// What a converted file says of itself.
+/// The header of a converted file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
@@ -26,7 +26,7 @@ pub(super) struct Header {
     pub(super) arrays: Vec<Array>,
 }
 
-/// An array: its name, how wide its items are, and where it is.
+/// An array: its name, the width of its items, and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Array {
@@ -41,7 +41,7 @@ pub(super) struct Array {
     pub(super) sum: String,
 }
 
-/// `length`, raised to where an array may begin; nothing if there is no such number.
+/// `length`, rounded up to a place at which an array may begin. `None` if there is no such number.
 pub(super) fn aligned(length: usize) -> Option<usize> {
     length.checked_next_multiple_of(ALIGNMENT)
 }

@@ -1,4 +1,4 @@
-//! Data sets in a compact binary file, which opens at once.
+//! Data sets in a compact binary file, which can be used without being parsed.
 //!
 //! A text file is read anew for every training. A converted file holds the same sequences or rows in the form in
 //! which they are used, with their names and their fingerprint. Its arrays are mapped into memory and used where

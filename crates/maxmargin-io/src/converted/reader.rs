@@ -1,4 +1,4 @@
-//! Converted data, read like any other.
+//! Reads converted data, like any other format.
 
 use super::ABSENT;
 use crate::dataset::Dataset;
@@ -8,11 +8,11 @@ use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::template::Template;
 
-/// Gives the sequences of a converted file one after the other, or all at once.
+/// Returns the sequences of a converted file one after the other, or all at once.
 #[derive(Debug)]
 pub(crate) struct ConvertedReader {
     file: String,
-    /// None are left once they were taken.
+    /// `None` after they were taken.
     data: Option<Dataset>,
     format: Format,
     template: Option<Template>,
@@ -44,7 +44,7 @@ impl ReadSequences for ConvertedReader {
     }
 
     fn take_dataset(&mut self) -> Option<Dataset> {
-        // Absent labels are found, and complained of, when sequences are read one by one.
+        // If sequences are read one by one, absent labels are found and reported then.
         let has_all =
             |data: &Dataset| self.format == Format::Multilabel || data.labels.get(ABSENT).is_none();
         if self.next > 0 || !self.data.as_ref().is_some_and(has_all) {

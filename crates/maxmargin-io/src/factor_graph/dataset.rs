@@ -87,8 +87,8 @@ impl FactorGraphNames {
     /// ```
     ///
     /// # Errors
-    /// A template that does not exist, and a diagonal one whose attributes are not the numbers of joint states, from 0
-    /// on and in this order.
+    /// If a template does not exist, or if the attributes of a diagonal template are not the numbers of its joint
+    /// states, from 0 on and in this order.
     pub fn tied_shape(&self, ties: &[(String, Tie)]) -> Result<GraphShape, TieError> {
         let mut shape = self.shape();
         for (name, tie) in ties {
@@ -110,7 +110,7 @@ impl FactorGraphNames {
         Ok(shape)
     }
 
-    /// Takes in a new template, unless it is known.
+    /// Adds a new template, unless it is known.
     fn add_template(&mut self, name: &str, scored: &Scored) {
         if self.templates.get(name).is_none() {
             self.templates.intern(name);
@@ -130,7 +130,7 @@ pub enum TieError {
     Unknown {
         /// Its name.
         template: String,
-        /// Those that there are.
+        /// The templates of the data.
         known: String,
     },
     /// An attribute that is not the number of its joint state.
@@ -146,7 +146,7 @@ pub enum TieError {
         /// The attribute.
         attribute: String,
     },
-    /// A template of patterns, which have no joint states to compare.
+    /// A template of patterns, which has no joint states to compare.
     #[error(
         "template {template:?} has patterns, whose weights may be free or diagonal, but not {:?}",
         tie.name()
@@ -154,7 +154,7 @@ pub enum TieError {
     Patterns {
         /// The template.
         template: String,
-        /// What it was to be.
+        /// The tie that was asked for.
         tie: Tie,
     },
 }
@@ -204,7 +204,7 @@ pub struct FactorGraphDataset {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorGraphEvalData {
-    /// The graphs. Where the truth is not looked at, it is state 0.
+    /// The graphs. If true states are ignored, they are 0.
     pub graphs: Graphs,
     /// Occurrences of attributes that the model does not know; they were left out.
     pub unknown_attributes: u64,
@@ -214,12 +214,12 @@ pub struct FactorGraphEvalData {
     pub fingerprint: Fingerprint,
 }
 
-/// Reads all graphs for training. Templates and attributes are numbered in the order of their first
-/// occurrence; a template's variables have the states that the first factor's have.
+/// Reads all graphs for training. Templates and attributes are numbered in the order of their first occurrence. The
+/// variables of a template have the numbers of states that its first factor has.
 ///
 /// # Errors
-/// Whatever the reader finds; a variable without a true state; factors of one template over variables
-/// with different numbers of states; an input without graphs.
+/// If the reader fails, if a variable has no true state, if factors of one template are over variables with
+/// different numbers of states, or if the input has no graphs.
 pub fn read_factor_graphs(mut reader: FactorGraphReader) -> Result<FactorGraphDataset, DataError> {
     let (mut graphs, mut names) = (Graphs::new(), FactorGraphNames::default());
     let mut fingerprinter = Fingerprinter::for_factor_graphs();
@@ -243,12 +243,12 @@ pub fn read_factor_graphs(mut reader: FactorGraphReader) -> Result<FactorGraphDa
     Ok(FactorGraphDataset { graphs, names, fingerprint: fingerprinter.finish() })
 }
 
-/// Reads all graphs for a model with the given names. With [`LabelRule::Ignore`] true states are not
-/// looked at; else every variable needs one.
+/// Reads all graphs for a model with the given names. With [`LabelRule::Ignore`], true states are ignored;
+/// otherwise every variable needs one.
 ///
 /// # Errors
-/// Whatever the reader finds; a true state that is missing; a template that the model does not know or
-/// that is for other numbers of states; an input without graphs.
+/// If the reader fails, if a true state is missing, if the model does not know a template or knows it for other
+/// numbers of states, or if the input has no graphs.
 pub fn read_factor_graphs_with(
     mut reader: FactorGraphReader,
     names: &FactorGraphNames,
@@ -307,14 +307,14 @@ fn known_template(
     Ok(template)
 }
 
-/// Adds a graph; `look_up` says which template a factor has and fills in its attributes.
+/// Adds a graph. `look_up` returns the template of a factor and fills in its attributes.
 fn add(
     to: &mut Graphs,
     raw: &RawFactorGraph,
     rule: LabelRule,
     mut look_up: impl FnMut(usize, &RawFactor, &Scored, &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
 ) -> Result<(), Wrong> {
-    // The reader has checked all that a graph can be refused for.
+    // The reader has already checked everything for which a graph can be refused.
     let refused =
         |error: maxmargin::model::InputError| Wrong::new("", "a factor graph", error.to_string());
     for (v, variable) in raw.variables.iter().enumerate() {

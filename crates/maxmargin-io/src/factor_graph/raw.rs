@@ -58,7 +58,7 @@ pub struct RawFactor {
     pub patterns: Option<Patterns>,
 }
 
-/// Something in a graph that is not as it has to be.
+/// A part of a graph that is not valid.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wrong {
     /// The field, like `factors[2].template`; empty for the graph as a whole.
@@ -78,7 +78,7 @@ impl Wrong {
 }
 
 impl RawFactorGraph {
-    /// Checks what the types do not say.
+    /// Checks the conditions that the types do not ensure.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         if !(self.weight > 0.0 && self.weight.is_finite()) {
             let found = self.weight.to_string();

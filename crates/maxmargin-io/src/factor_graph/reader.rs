@@ -16,9 +16,9 @@ use std::collections::HashMap;
 ///  "weight": 1}
 /// ```
 ///
-/// (on one line). `truth`, `cost` and `weight` may be left out: the truth is then not known, cost and
-/// weight are 1. A factor may have `patterns` instead of a table. Blank lines are skipped. Fields that are not known are refused, and so are those
-/// that come twice. The whole format is described in `docs/reference/factor-graph-format.md`.
+/// (on one line). `truth`, `cost` and `weight` may be left out. The truth is then not known, and cost and weight
+/// are 1. A factor may have `patterns` instead of a table. Blank lines are skipped. Unknown fields and repeated
+/// fields are refused. The whole format is described in `docs/reference/factor-graph-format.md`.
 ///
 /// ```
 /// use maxmargin_io::{FactorGraphReader, Lines, RawFactorGraph};
@@ -40,11 +40,11 @@ pub struct FactorGraphReader {
 /// The states of pattern rows, and those of the variables.
 type Rows = (Vec<usize>, Vec<Vec<Option<u32>>>, bool);
 
-/// Patterns that came before: many factors have the same ones, and share their memory.
+/// The patterns that were read so far. Many factors have equal patterns, which share their memory.
 #[derive(Debug, Default)]
 struct KnownPatterns(HashMap<Rows, Patterns>);
 
-/// So many patterns are remembered.
+/// The largest number of patterns that are remembered.
 const MOST_KNOWN: usize = 4096;
 
 impl KnownPatterns {
@@ -84,7 +84,7 @@ impl FactorGraphReader {
         self.lines.number()
     }
 
-    /// Replaces `into` by the next graph; `false` at the end of the input.
+    /// Replaces `into` by the next graph. Returns `false` at the end of the input.
     ///
     /// ```
     /// use maxmargin_io::{FactorGraphReader, Lines, RawFactorGraph};
@@ -96,7 +96,7 @@ impl FactorGraphReader {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the input: file, line, and column or field. `into` is then left as it was.
+    /// If the input is wrong. The error names file, line, and column or field. `into` is then not changed.
     pub fn read(&mut self, into: &mut RawFactorGraph) -> Result<bool, DataError> {
         while self.lines.advance()? {
             let line = self.lines.line();
@@ -119,7 +119,7 @@ impl FactorGraphReader {
     }
 
     fn syntax(&self, error: &serde_json::Error) -> DataError {
-        // Its message ends with a line and a column of its own.
+        // The message of the parser ends with its own line and column.
         let text = error.to_string();
         let why = text.split(" at line ").next().unwrap_or(&text).to_owned();
         let byte = error.column().saturating_sub(1).min(self.lines.line().len());
@@ -127,7 +127,7 @@ impl FactorGraphReader {
     }
 }
 
-/// The fields of an object, of which each is taken once.
+/// The fields of an object. Each can be taken once.
 struct Fields {
     place: String,
     known: &'static str,
@@ -156,7 +156,7 @@ impl Fields {
         self.take(field).ok_or(missing)
     }
 
-    /// Refuses what is left.
+    /// Refuses the fields that were not taken.
     fn end(self) -> Result<(), Wrong> {
         match self.fields.first() {
             None => Ok(()),

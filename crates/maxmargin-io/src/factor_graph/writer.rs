@@ -21,7 +21,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// The output fails, or the graph is none that could be read: then nothing is written.
+/// If the output fails, or if the graph is not one that could be read. Nothing is written then.
 pub fn write_factor_graph(mut to: impl Write, graph: &RawFactorGraph) -> Result<(), WriteError> {
     graph.check().map_err(|wrong| WriteError::Graph {
         field: wrong.field,

@@ -1,4 +1,4 @@
-//! What λ is chosen by.
+//! The measures by which λ is chosen.
 
 use crate::examples::Examples;
 use crate::names::Names;
@@ -61,7 +61,7 @@ impl Measure {
         }
     }
 
-    /// The measure of a task, unless another one is asked for: that of its field.
+    /// The usual measure for a task in its field. It is used unless another one is asked for.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -87,7 +87,7 @@ impl Measure {
         }
     }
 
-    /// What it is a measure of, if that is not what the specification predicts.
+    /// What it measures, if the specification does not predict that.
     pub fn misfit(self, spec: &Spec) -> Option<&'static str> {
         let (fits, what) = match self {
             Self::Error | Self::Subset => (true, ""),
@@ -188,7 +188,7 @@ fn micro_error(
     Ok(Some(HeldOutError { error: 1.0 - micro.f1(), of: micro.truth.max(micro.predicted) }))
 }
 
-/// 1 − the intersection over union of the second label: in pixels where they are known, else in nodes.
+/// 1 − the intersection over union of the second label: in pixels if they are known, otherwise in nodes.
 fn overlap_error(
     spec: &Spec,
     w: &[f64],

@@ -1,4 +1,4 @@
-//! How λ is found: given, by the scale of features and losses, or by a search on data held out.
+//! Ways to find λ: as a given number, from the scale of features and losses, or by a search on held-out data.
 
 mod measure;
 mod search;
@@ -16,7 +16,7 @@ use maxmargin::{GroupBounds, LambdaScale, TrainError, scale_lambda};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// About so many examples are enough to know the scale of all.
+/// The scale of about this many examples is close enough to the scale of all.
 const SAMPLE: usize = 500;
 
 /// Where the λ of a model comes from.
@@ -67,7 +67,7 @@ pub enum LambdaError {
     /// A problem that cannot be trained.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// There is nothing that could be held out.
+    /// There are no examples that could be held out.
     #[error("to choose lambda takes at least two examples, or data of their own to validate on")]
     TooFew,
     /// The search was interrupted.
@@ -76,8 +76,8 @@ pub enum LambdaError {
 }
 
 impl Training {
-    /// The λ that fits the scale of features and losses of about 500 examples, which `seed` draws; see
-    /// [`maxmargin::scale_lambda`]. Of attributes, only what is left when they are centred counts.
+    /// The λ that fits the scale of features and losses of about 500 examples, which are drawn with `seed`; see
+    /// [`maxmargin::scale_lambda`]. The length of attributes is that which remains after centring.
     ///
     /// # Errors
     /// Examples or bounds that do not fit the specification.
@@ -88,7 +88,7 @@ impl Training {
     ) -> Result<LambdaScale, LambdaError> {
         let n = self.examples.len().max(1);
         let mut spec = self.spec.clone();
-        // A soft problem is made for one λ, which is not known yet; its features and losses are the same.
+        // A soft problem is made for one λ, which is not known yet. Its features and losses do not depend on it.
         if spec.soft().is_some()
             && let Some(training) = spec.training_mut()
         {

@@ -9,22 +9,23 @@ use maxmargin::{
 };
 use serde::{Deserialize, Serialize};
 
-/// With fewer examples than this, every one of them is held out once: a tenth of them is too few to choose by.
+/// With fewer examples than this, every one of them is held out once, because a tenth of them is too few to choose
+/// λ.
 const FEW: usize = 2000;
 
-/// The folds of few examples.
+/// The number of folds for few examples.
 const FOLDS: usize = 3;
 
-/// Of many examples, one in so many is held out.
+/// If there are many examples, one in this many is held out.
 const ONE_IN: usize = 10;
 
 /// How a λ was chosen by its errors on held-out data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LambdaSearch {
-    /// What was measured.
+    /// The measure of the errors.
     pub measure: Measure,
-    /// The number of parts of which each was left out once; 1 if one part was left out, and 0 if there were data
-    /// of their own to measure on.
+    /// The number of parts of the examples, each of which was left out once. It is 1 if only one part was left out,
+    /// and 0 if separate data were used to measure the errors.
     pub folds: usize,
     /// The scale of features and losses, and the λ at which the search began.
     pub scale: LambdaScale,
@@ -35,11 +36,12 @@ pub struct LambdaSearch {
 }
 
 impl Training {
-    /// Chooses λ by `measure` on `validation`, or on parts of the examples, one after the other; the λ and how it
-    /// was chosen. `watch` is told of every λ that is tried.
+    /// Chooses λ by `measure` on `validation`, or on parts of the examples, one after the other. Returns λ and how
+    /// it was chosen. Calls `watch` with every λ that is tried.
     ///
     /// # Errors
-    /// Examples or bounds that do not fit the specification, fewer than two examples, and an interrupt.
+    /// If examples or bounds do not fit the specification, if there are fewer than two examples, or if the search
+    /// is interrupted.
     pub fn choose_lambda(
         &self,
         bounds: &GroupBounds,
@@ -59,7 +61,7 @@ impl Training {
         let (mut problems, mut spec) = (Vec::new(), self.spec.clone());
         for (train, rest) in parts {
             let around = scale.lambda * n as f64 / train.len().max(1) as f64;
-            // A problem that is made for one λ is made anew for the others that are tried.
+            // A problem that is made for one λ is made again for every other λ that is tried.
             spec.fix_lambda(around);
             problems.push((spec.problem(train, bounds)?, around, rest));
         }

@@ -1,8 +1,8 @@
-//! How much of the length of attributes is left when they are centred.
+//! Computes the share of the length of attributes that remains after centring.
 //!
-//! What all inputs have in common says nothing about their labels: lengths between 5 and 7 cm are as different
-//! as lengths between 0 and 2 cm. λ has to fit the differences. So that of attributes with large means is
-//! smaller. A constant is a bias, which counts in full.
+//! What all inputs have in common says nothing about their labels: lengths between 5 and 7 cm are as different as
+//! lengths between 0 and 2 cm. λ has to fit the differences, so λ is smaller for attributes with large means. A
+//! constant attribute is a bias, which counts in full.
 
 use crate::examples::Examples;
 use maxmargin::model::Row;
@@ -11,8 +11,8 @@ use maxmargin::model::Row;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Moments {
     rows: f64,
-    /// Of each attribute: the sum and the sum of squares of its values, the number of rows that have it, and
-    /// its least and largest value.
+    /// For each attribute: the sum and the sum of squares of its values, the number of rows that have it, and its
+    /// least and largest value.
     attributes: Vec<Column>,
 }
 
@@ -46,14 +46,14 @@ impl Moments {
         }
     }
 
-    /// The number of rows, and what is known of each attribute; see [`from_columns`](Self::from_columns).
+    /// The number of rows, and five numbers for each attribute; see [`from_columns`](Self::from_columns).
     pub(crate) fn columns(&self) -> (f64, impl Iterator<Item = [f64; 5]>) {
         let numbers = |own: &Column| [own.sum, own.squares, own.count, own.least, own.largest];
         (self.rows, self.attributes.iter().map(numbers))
     }
 
-    /// The sums over so many rows, from what is known of each attribute: the sum and the sum of squares of its values,
-    /// the number of rows that have it, and its least and largest value.
+    /// Creates the sums over this number of rows from five numbers for each attribute: the sum and the sum of
+    /// squares of its values, the number of rows that have it, and its least and largest value.
     pub(crate) fn from_columns(rows: f64, columns: impl Iterator<Item = [f64; 5]>) -> Self {
         let column = |[sum, squares, count, least, largest]: [f64; 5]| Column {
             sum,
@@ -65,7 +65,7 @@ impl Moments {
         Self { rows, attributes: columns.map(column).collect() }
     }
 
-    /// The sum of all squares, and what is left of it after centring.
+    /// The sum of all squares, and the part of it that remains after centring.
     fn squares(&self) -> (f64, f64) {
         let (mut all, mut left) = (0.0, 0.0);
         for column in &self.attributes {
@@ -78,25 +78,25 @@ impl Moments {
         (all, left)
     }
 
-    /// The share of the squares that is left after centring.
+    /// The share of the squares that remains after centring.
     fn spread(&self) -> f64 {
         let (all, left) = self.squares();
         if all > 0.0 && left > 0.0 { left / all } else { 1.0 }
     }
 
-    /// The number of attributes of a row, in the mean.
+    /// The mean number of attributes of a row.
     pub(crate) fn mean_count(&self) -> f64 {
         self.attributes.iter().map(|column| column.count).sum::<f64>() / self.rows
     }
 
-    /// What is left of the squared length of a row after centring, in the mean.
+    /// The mean squared length of a row after centring.
     pub(crate) fn mean_left(&self) -> f64 {
         self.squares().1 / self.rows
     }
 }
 
-/// The share of the squared length of the attributes of rows, tokens, nodes or links that is left when they are
-/// centred; 1 for examples of other kinds.
+/// The share of the squared length of the attributes of rows, tokens, nodes or links that remains after centring.
+/// It is 1 for examples of other kinds.
 pub(super) fn spread(examples: &Examples) -> f64 {
     let mut moments = Moments::default();
     if let Some(rows) = examples.rows() {

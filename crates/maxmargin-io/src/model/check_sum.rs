@@ -1,15 +1,15 @@
 //! The check sum of a model or path file.
 //!
-//! It is the last entry of our metadata, and covers the rest of the metadata and all tensors: their names, types,
-//! shapes and bytes. Other programs read such a file as before. A file without a check sum was written by an
-//! earlier version, and is read as it is.
+//! It is the last entry of our metadata. It covers the rest of the metadata and all tensors: their names, types,
+//! shapes and bytes. Other programs can still read such a file. A file without a check sum was written by an
+//! earlier version, and is read without this check.
 
 use super::ModelError;
 use maxmargin::sort;
 use safetensors::tensor::{Dtype, SafeTensors};
 use xxhash_rust::xxh3::Xxh3;
 
-/// What comes before and after the digits.
+/// The text before and after the digits.
 const BEFORE: &str = ",\"check_sum\":\"";
 const AFTER: &str = "\"}";
 const DIGITS: usize = 16;
@@ -20,7 +20,7 @@ const KEY: &str = "\"check_sum\"";
 /// Calls a function with all bytes of something, piece by piece.
 pub(super) type Pieces<'a> = Box<dyn Fn(&mut dyn FnMut(&[u8])) + 'a>;
 
-/// What the sum covers of a tensor.
+/// The properties of a tensor that the sum covers.
 pub(super) struct Summed<'a> {
     pub(super) name: &'a str,
     pub(super) dtype: Dtype,
@@ -38,7 +38,7 @@ pub(super) fn sealed<'a>(meta: &str, tensors: impl IntoIterator<Item = Summed<'a
     format!("{inside}{BEFORE}{sum:016x}{AFTER}")
 }
 
-/// The metadata without the check sum, which has to be right if there is one.
+/// The metadata without the check sum. If there is a check sum, it must be right.
 pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, ModelError> {
     let digits =
         text.strip_suffix(AFTER).and_then(|rest| rest.get(rest.len().checked_sub(DIGITS)?..));
@@ -70,12 +70,12 @@ pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, Model
     }
 }
 
-/// The sum over metadata and tensors, whatever the order of these.
+/// The sum over metadata and tensors. It does not depend on the order of the tensors.
 fn sum_of<'a>(meta: &str, tensors: impl IntoIterator<Item = Summed<'a>>) -> u64 {
     let mut tensors: Vec<Summed<'_>> = tensors.into_iter().collect();
     sort::by(&mut tensors, |a, b| a.name.cmp(b.name));
     let mut sum = Xxh3::new();
-    // Everything comes with its length, so that nothing can pass from one item to the next.
+    // The length of each item comes before it, so bytes cannot move from one item to the next unnoticed.
     let add = |sum: &mut Xxh3, bytes: &[u8]| {
         sum.update(&(bytes.len() as u64).to_le_bytes());
         sum.update(bytes);

@@ -1,4 +1,4 @@
-//! What is wrong with a file.
+//! Errors in model files and path files.
 
 use crate::atomic::SaveError;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ pub enum ModelError {
     /// The file cannot be put in place.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// The content is not a model (or a path), or a damaged one.
+    /// The content is not a model (or a path), or is damaged.
     #[error("{}not a maxmargin {what}: {reason}", place(path))]
     Content {
         /// The file, if it is one.
         path: Option<PathBuf>,
-        /// What it was to be: `model` or `path`.
+        /// What it should have been: `model` or `path`.
         what: &'static str,
         /// What is wrong.
         reason: String,
@@ -56,7 +56,7 @@ impl ModelError {
         }
     }
 
-    /// The same of a path file.
+    /// The same error for a path file.
     pub(crate) fn of_a_path(self) -> Self {
         match self {
             Self::Content { path, reason, .. } => Self::Content { path, what: "path", reason },

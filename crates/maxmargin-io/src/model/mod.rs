@@ -1,4 +1,4 @@
-//! Model files: weights, dual point and everything one needs to know about them.
+//! Model files: the weights, the dual point, and everything one needs to know about them.
 //!
 //! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one per group of
 //! features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool that knows the format can
@@ -37,8 +37,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The version of the layout; a file with a later one is refused. In version 2 all weights were stored, and
-/// all parts of the dual point as `u64`.
+/// The version of the layout. Files with a later version are refused. In version 2 all weights were stored, and all
+/// parts of the dual point were stored as `u64`.
 pub(crate) const LAYOUT: u32 = 3;
 
 /// The oldest layout that is still read.
@@ -67,7 +67,7 @@ pub(crate) const OLDEST_LAYOUT: u32 = 2;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// What is known of it besides the numbers.
+    /// Its description, apart from names and numbers.
     pub meta: ModelMeta,
     /// Names of the labels.
     pub labels: Names,
@@ -79,8 +79,8 @@ pub struct Model {
     pub dual: Option<DualPoint>,
 }
 
-/// What a model file knows of a model besides names and numbers: enough to tell how it was made,
-/// how good it is, and whether given data are those it was trained on.
+/// What a model file states about a model, apart from names and numbers: how it was made, how good it is, and on
+/// which data it was trained.
 ///
 /// ```
 /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -122,7 +122,7 @@ pub struct ModelMeta {
     pub status: Status,
     /// The proof.
     pub certificate: Certificate,
-    /// What training took.
+    /// The totals of the training, such as passes, oracle calls and seconds.
     pub totals: Totals,
     /// Fingerprint of the training data.
     pub fingerprint: Fingerprint,
@@ -132,39 +132,39 @@ pub struct ModelMeta {
     /// Bounds on the weights, by group.
     #[serde(default, skip_serializing_if = "GroupBounds::is_empty")]
     pub bounds: GroupBounds,
-    /// What the solver `auto` has chosen, and why.
+    /// The choice of the solver `auto`, and the reason for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// How it has done on the data it was validated on.
+    /// Its results on the data on which it was validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
     /// The constants of the rate theorems, if the training was asked for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theory: Option<Theory>,
-    /// The part of the data that was held out, which it was not trained on.
+    /// The part of the data that was held out from the training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<HeldOut>,
-    /// The path that it was taken out of, which proves its gap; such a model has no dual point.
+    /// The path from which the model was taken, which proves its gap. Such a model has no dual point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_path: Option<FromPath>,
     /// Where its λ comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambda_source: Option<LambdaSource>,
-    /// What attributes were multiplied by in training; the weights are for attributes as they are.
+    /// The numbers by which attributes were multiplied in training. The weights are for attributes as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
-    /// How its weights were pruned after the training, if they were.
+    /// How its weights were pruned after the training, if they were pruned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pruned: Option<Pruning>,
 }
 
 impl Model {
-    /// Puts together what training on the data of `origin` has produced.
+    /// Creates the model that results from training on the data of `origin`.
     ///
-    /// `spec` and `settings` must be those of the training; if a part of the data was held
-    /// out, say so in [`held_out`](ModelMeta::held_out), and if the weights have bounds, state them in
-    /// [`bounds`](ModelMeta::bounds). The dual point is kept; set [`dual`](Self::dual) to `None` for a
-    /// smaller file, which can then no longer be verified.
+    /// `spec` and `settings` must be those of the training. If a part of the data was held out, set
+    /// [`held_out`](ModelMeta::held_out); if the weights have bounds, set [`bounds`](ModelMeta::bounds). The model
+    /// contains the dual point. To make the file smaller, set [`dual`](Self::dual) to `None`, but the model can
+    /// then no longer be verified.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -218,8 +218,8 @@ impl Model {
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }
 
-    /// The same model, whose weights are those of a problem with a kernel, as
-    /// [`Kernelised::support`](maxmargin::kernel::Kernelised::support) gives them.
+    /// The same model with weights of a problem with a kernel, as
+    /// [`Kernelised::support`](maxmargin::kernel::Kernelised::support) returns them.
     ///
     /// ```
     /// use maxmargin::kernel::{Kernel, Kernelised, Support};
@@ -278,15 +278,14 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// The file cannot be written; what was there before is then untouched.
+    /// If the file cannot be written. An old file is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         let tensors = tensors::tensors_of(self);
         save(path.as_ref(), &pack::pack(tensors::META, &self.meta, &tensors)?)
     }
 
-    /// Reads a model from a file. Names and counts fit the shape, and the weights are finite;
-    /// whether the certificate is true is another matter, which [`verify_on`](Self::verify_on)
-    /// settles.
+    /// Reads a model from a file. It checks that names and counts fit the shape, and that the weights are finite.
+    /// It does not check whether the certificate is true; [`verify_on`](Self::verify_on) does.
     ///
     /// ```
     /// use maxmargin_io::Model;
@@ -299,8 +298,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// The file cannot be read, or it is not a model or a damaged one; the message says what is
-    /// wrong with it.
+    /// If the file cannot be read, is not a model, or is damaged. The message says what is wrong with it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         Self::from_bytes(&load_bytes(path)?).map_err(|error| error.in_file(path))
@@ -326,10 +324,10 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// None that could occur with a model made by [`new`](Self::new).
+    /// A model that was made by [`new`](Self::new) causes no errors.
     ///
     /// # Panics
-    /// If there are fewer weights than the shape says.
+    /// If there are fewer weights than the shape requires.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
         let tensors = tensors::tensors_of(self);
         pack::pack(tensors::META, &self.meta, &tensors)?.into_bytes()
@@ -358,7 +356,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// It is not a model, or a damaged one.
+    /// If it is not a model, or is damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         tensors::read(bytes)
     }
@@ -371,8 +369,8 @@ pub(crate) fn save(path: &Path, file: &pack::Packed<'_, '_>) -> Result<(), Model
     })
 }
 
-/// Reads a file of tensors. Looks at its head first, and reads no more than the head announces and one byte, so that
-/// an endless device or pipe is no reason to read on.
+/// Reads a file of tensors. It reads the header first, and then no more than the length that the header states and
+/// one byte, so an endless device or pipe is not read forever.
 pub(crate) fn load_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
     let fail = |reason| ModelError::Io { path: path.into(), reason };
     let mut file = File::open(path).map_err(fail)?;
@@ -386,13 +384,13 @@ pub(crate) fn load_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
     Ok(bytes)
 }
 
-/// Bytes before the header, which hold its length.
+/// The number of bytes before the header. They contain its length.
 const HEAD: u64 = 8;
 
-/// The longest header; that of the format itself.
+/// The length of the longest header that the format itself allows.
 const LONGEST_HEADER: u64 = 100_000_000;
 
-/// The length of the header, if what comes first can be one.
+/// The length of the header, if the first bytes can be one.
 fn header_length(head: &[u8]) -> Option<u64> {
     let length = u64::from_le_bytes(head.try_into().ok()?);
     (length <= LONGEST_HEADER).then_some(length)

@@ -1,7 +1,7 @@
-//! Tensors on their way to a file.
+//! Writes tensors to a file.
 //!
-//! The tensors of a dual point are as large as the memory of a training. So they are not made in memory: their numbers
-//! are read off the point once for the check sum, and once more as the file is written.
+//! The tensors of a dual point are as large as the memory of a training. So they are not created in memory. Their
+//! numbers are read from the point once for the check sum, and a second time when the file is written.
 
 use super::ModelError;
 use super::check_sum::{Pieces, Summed, sealed};
@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Bytes that are handed on at once.
+/// The number of bytes that are passed on at once.
 const PIECE: usize = 1 << 16;
 
-/// A tensor about to be written.
+/// A tensor to be written.
 pub(crate) struct Tensor<'a> {
     name: Cow<'static, str>,
     dtype: Dtype,
@@ -24,7 +24,7 @@ pub(crate) struct Tensor<'a> {
 
 enum Content<'a> {
     Bytes(Vec<u8>),
-    /// Bytes that are made whenever they are needed.
+    /// Bytes that are created whenever they are needed.
     Made(Pieces<'a>),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Tensor<'a> {
         Self { name, dtype, shape, content: Content::Bytes(bytes) }
     }
 
-    /// As many numbers as `count` says, which `values` gives again and again.
+    /// A tensor of `count` numbers. `values` returns the same numbers every time.
     pub(super) fn many_f64s<I: Iterator<Item = f64>>(
         name: &'static str,
         count: usize,
@@ -70,7 +70,8 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), dtype: Dtype::F64, shape: vec![count], content }
     }
 
-    /// As many whole numbers as `count` says, which `values` gives again and again: as `u32` if all of them fit.
+    /// A tensor of `count` whole numbers, which are stored as `u32` if all of them fit. `values` returns the same
+    /// numbers every time.
     pub(super) fn many_whole<I: Iterator<Item = u64>>(
         name: &'static str,
         count: usize,
@@ -119,7 +120,7 @@ fn pieces<'a, T, const N: usize, I: Iterator<Item = T>>(
     })
 }
 
-/// A file about to be written.
+/// A file to be written.
 pub(crate) struct Packed<'t, 'a> {
     header: Vec<u8>,
     /// In the order of the file.
@@ -144,7 +145,7 @@ pub(crate) fn pack<'t, 'a>(
             each_piece: Box::new(|take| tensor.each_piece(take)),
         }),
     );
-    // The order that the format asks for: the widest numbers first, so that all lie where they can be read.
+    // The format requires this order: the widest numbers come first, so that all numbers are aligned.
     let mut tensors: Vec<&Tensor<'a>> = tensors.iter().collect();
     sort::by(&mut tensors, |a, b| b.dtype.cmp(&a.dtype).then(a.name.cmp(&b.name)));
     let mut end = 0;

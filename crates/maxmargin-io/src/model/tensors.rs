@@ -1,4 +1,4 @@
-//! A model as tensors and back.
+//! Converts a model to tensors and back.
 
 use super::check_sum::opened;
 use super::pack::Tensor;
@@ -94,7 +94,7 @@ fn push_dual<'a>(dual: &'a DualPoint, tensors: &mut Vec<Tensor<'a>>) {
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     let mut meta: ModelMeta = read_meta(bytes, META, OLDEST_LAYOUT..=LAYOUT)?;
     check_meta(&meta)?;
-    // It is written again in the layout of today.
+    // It will be written again in the current layout.
     meta.layout = LAYOUT;
     let file = File::open(bytes)?;
     if let Some(kernel) = meta.spec.kernel_mut() {
@@ -138,7 +138,7 @@ fn check_meta(meta: &ModelMeta) -> Result<(), ModelError> {
     }
 }
 
-/// The metadata under `key`, and first of all the question whether this is one of our files.
+/// Returns the metadata under `key`. First checks that this is one of our files.
 pub(crate) fn read_meta<M: serde::de::DeserializeOwned>(
     bytes: &[u8],
     key: &str,
@@ -191,8 +191,7 @@ impl<'a> File<'a> {
         tensors.map(Self).map_err(|_| ModelError::content(truncated))
     }
 
-    /// The names of labels and attributes, which must be as many as the model has, which must have
-    /// `d` features.
+    /// The names of labels and attributes. The model must have the same numbers of them, and `d` features.
     pub(crate) fn alphabets(&self, spec: &Spec, d: usize) -> Result<(Names, Names), ModelError> {
         spec.check_stated_size()?;
         spec.check()?;
@@ -298,7 +297,7 @@ impl<'a> File<'a> {
     /// The inputs of a model with a kernel.
     fn support(&self) -> Result<Support, ModelError> {
         let attributes = self.u32s("support.attributes")?;
-        // Inputs reserve memory up to their last attribute, so that it has to be one that has a name.
+        // Inputs reserve memory up to their last attribute, so this attribute must have a name.
         let known = self.u64s("attributes.ends")?.len();
         if let Some(at) = attributes.iter().find(|at| **at as usize >= known) {
             let reason = format!("an input has the attribute {at}, where {known} are stated");
@@ -311,7 +310,7 @@ impl<'a> File<'a> {
             .map_err(|error| ModelError::content(format!("in its support, {error}")))
     }
 
-    /// The multipliers of soft constraints, none if the file has none.
+    /// The multipliers of soft constraints. They are empty if the file has none.
     fn multipliers(&self) -> Result<Vec<f64>, ModelError> {
         match self.0.tensor(MULTIPLIERS) {
             Err(_) => Ok(Vec::new()),

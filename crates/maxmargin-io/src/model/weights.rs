@@ -1,19 +1,20 @@
-//! Weights as tensors: all of them, or only those that are not zero.
+//! Stores weights as tensors: all of them, or only those that are not zero.
 //!
-//! A group such as `emission` is one `f64` tensor of its shape. Where that takes less room, two tensors stand in
-//! its place: `emission.at` has the places of the weights that are not zero, ascending, as `u32`, and
-//! `emission.values` has these weights. Both forms give the same bits back; a weight of −0 counts as not zero.
+//! A group such as `emission` is one `f64` tensor of its shape. If two tensors take less room, they replace it:
+//! `emission.at` has the places of the weights that are not zero, in increasing order, as `u32`, and
+//! `emission.values` has these weights. Both forms return the same bits; a weight of −0 counts as not zero.
 
 use super::ModelError;
 use super::pack::Tensor;
 use super::tensors::File;
 use crate::spec::WeightGroup;
 
-/// Bytes of a weight with its place, and of a weight in a row of all of them.
+/// The number of bytes of a weight that is stored with its place, and of one that is stored among all weights.
 const WITH_PLACE: usize = 12;
 const IN_ROW: usize = 8;
 
-/// More weights for each byte of a file are absurd: every label and every attribute has a name there.
+/// The largest number of weights for each byte of a file. Valid files have far fewer, because every label and every
+/// attribute has a name there.
 const MOST_PER_BYTE: usize = 1000;
 
 /// Adds the weights of a group to the tensors of a file, in the form that takes less room.
@@ -36,7 +37,7 @@ pub(super) fn push_group(group: WeightGroup, weights: &[f64], tensors: &mut Vec<
 /// The weights of a group, from either form.
 ///
 /// # Errors
-/// Tensors that are missing or of the wrong form, and places out of order or beyond the group.
+/// If tensors are missing or have the wrong form, or if places are out of order or beyond the group.
 pub(super) fn read_group(
     file: &File<'_>,
     group: &WeightGroup,
@@ -58,7 +59,7 @@ pub(super) fn read_group(
         let reason = format!("the places `{place_name}` are not in order below {}", range.len());
         return Err(ModelError::content(reason));
     }
-    // A file that somebody has made on purpose must not ask for absurd amounts of memory.
+    // A file that was made on purpose must not cause a huge allocation.
     if range.len() / MOST_PER_BYTE > file.size() {
         let reason = format!("a file of this size has no {} weights", range.len());
         return Err(ModelError::content(reason));

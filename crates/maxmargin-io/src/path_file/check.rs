@@ -1,4 +1,4 @@
-//! What has to hold for a path to be asked, as far as its file can tell.
+//! Checks a path, as far as its file alone allows.
 
 use super::PathFile;
 use crate::contradictions::{certificate_contradiction, out_of_bounds, rounding_of};
@@ -37,7 +37,7 @@ fn refuse_point<T>(at: usize, breakpoint: &Breakpoint, why: String) -> Result<T,
     refuse(format!("at breakpoint {at} (lambda {lambda}), {why}"))
 }
 
-/// λ is positive and falls, and the path ends below the last one.
+/// Checks that λ is positive and falls, and that the path ends below the last breakpoint.
 fn check_lambdas(path: &Path) -> Result<(), ModelError> {
     let lambdas: Vec<f64> = path.breakpoints.iter().map(|b| b.certificate.lambda).collect();
     let Some(&last) = lambdas.last() else { return refuse("it has no breakpoints") };
@@ -72,14 +72,15 @@ fn check_changes(dim: usize, at: usize, breakpoint: &Breakpoint) -> Result<(), M
     }
 }
 
-/// The weights are within their bounds, and the growth of the gap is that of the weights: dual − λ/2 ‖w‖².
+/// Checks that the weights are within their bounds, and that the growth of the gap follows from them: dual − λ/2
+/// ‖w‖².
 fn check_weights(file: &PathFile) -> Result<(), ModelError> {
     let path = &file.path;
     let bounds = file.meta.spec.resolve_bounds(&file.meta.bounds);
     let bounds = bounds.map_err(|error| ModelError::content(format!("its bounds: {error}")))?;
-    // Few weights of a path change at all, so that the others take no memory.
+    // Most weights never change along a path, and these take no memory.
     let mut weights = HashMap::<u32, f64>::new();
-    // ‖w‖² follows the changes, and the largest there was says how well it is known.
+    // ‖w‖² is updated with each change. Its largest value so far determines its rounding error.
     let (mut norm_sq, mut most) = (0.0f64, 0.0f64);
     for (at, breakpoint) in path.breakpoints.iter().enumerate() {
         for &(feature, new) in &breakpoint.changes {
@@ -108,7 +109,7 @@ fn check_weights(file: &PathFile) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// A breakpoint that has converged is within ε; on a path with a guarantee, so is its whole piece.
+/// Checks that a breakpoint that has converged is within ε. On a path with a guarantee, its whole piece must be.
 fn check_promise(path: &Path, at: usize, breakpoint: &Breakpoint) -> Result<(), ModelError> {
     let (epsilon, gap) = (path.epsilon, breakpoint.certificate.gap);
     if !is_within(path, breakpoint, gap) && breakpoint.status == Status::Converged {

@@ -1,4 +1,4 @@
-//! A path as tensors and back.
+//! Converts a path to tensors and back.
 
 use super::check::check;
 use super::{PATH_LAYOUT, PathFile, PathMeta};
@@ -28,15 +28,15 @@ struct PathHeader {
     audit_seconds: f64,
     /// Why the training of each breakpoint ended.
     statuses: Vec<Status>,
-    /// What the oracle has promised; the weakest of all, where breakpoints differ.
+    /// The quality of the oracle, or the weakest one if breakpoints differ.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     quality: Quality,
-    /// The same of each breakpoint, where they differ.
+    /// The quality of each breakpoint, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     qualities: Vec<Quality>,
 }
 
-/// The qualities of breakpoints: the weakest, and all of them where they differ.
+/// The qualities of breakpoints: the weakest one, and all of them if they differ.
 fn qualities(breakpoints: &[Breakpoint]) -> (Quality, Vec<Quality>) {
     let all: Vec<Quality> = breakpoints.iter().map(|b| b.certificate.quality).collect();
     let weakest = all.iter().copied().max().unwrap_or_default();
@@ -79,7 +79,7 @@ pub(super) fn tensors_of(file: &PathFile) -> Vec<Tensor<'_>> {
     tensors
 }
 
-/// What else its file says, in which these tensors lie.
+/// Packs these tensors into a file, together with its metadata.
 pub(super) fn pack_with<'t, 'a>(
     file: &PathFile,
     tensors: &'t [Tensor<'a>],

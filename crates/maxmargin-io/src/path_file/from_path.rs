@@ -1,11 +1,11 @@
-//! Where a model was taken out of.
+//! Records the path from which a model was taken.
 
 use maxmargin::PathKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The path that a model was taken out of. The gap of such a model is the bound that the path has at its
-/// λ; the dual point that proves it was not kept.
+/// The path from which a model was taken. The gap of such a model is the bound of the path at its λ. The dual point
+/// that proves it was not kept.
 ///
 /// ```
 /// use maxmargin::PathKind;
@@ -22,9 +22,9 @@ use std::fmt;
 pub struct FromPath {
     /// How the path was made.
     pub kind: PathKind,
-    /// The gap that it guarantees, or has aimed at.
+    /// The gap that the path guarantees, or was meant to reach.
     pub epsilon: f64,
-    /// The λ of the breakpoint whose weights, and whose dual point, serve the λ of the model.
+    /// The λ of the breakpoint whose weights and dual point are used for the λ of the model.
     pub breakpoint: f64,
     /// Whether the path guarantees ε.
     pub is_guaranteed: bool,

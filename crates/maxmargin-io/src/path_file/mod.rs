@@ -1,11 +1,10 @@
-//! Path files: a whole regularization path, from which models can be taken at any λ.
+//! Path files: a whole regularization path, from which a model can be taken at any λ.
 //!
-//! A path file is a [safetensors](https://docs.rs/safetensors) file, as a model is. What the
-//! breakpoints have in common lies in columns, one entry per breakpoint: `lambda`, `primal`, `dual`,
-//! `gap`, `growth`, `estimated_gap`, `oracle_calls`, `seconds`. The weights are kept as differences:
-//! those that are new at a breakpoint are in `changes.features` and `changes.weights`, cut at the
-//! offsets in `changes.ends`. Names are kept as in a model, everything else as JSON under the key
-//! `maxmargin-path` of the header's metadata.
+//! A path file is a [safetensors](https://docs.rs/safetensors) file, like a model. The numbers of the breakpoints
+//! are stored in columns, with one entry per breakpoint: `lambda`, `primal`, `dual`, `gap`, `growth`,
+//! `estimated_gap`, `oracle_calls`, `seconds`. The weights are stored as differences: those that change at a
+//! breakpoint are in `changes.features` and `changes.weights`, divided at the offsets in `changes.ends`. Names are
+//! stored as in a model, and everything else is JSON under the key `maxmargin-path` of the header's metadata.
 
 mod check;
 mod columns;
@@ -25,7 +24,7 @@ use maxmargin::{GroupBounds, Path as LambdaPath, Settings, Status};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The version of the layout; a file with a later one is refused.
+/// The version of the layout. Files with a later version are refused.
 const PATH_LAYOUT: u32 = 2;
 
 /// A regularization path (or a grid), with its names and its history.
@@ -55,7 +54,7 @@ const PATH_LAYOUT: u32 = 2;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathFile {
-    /// What is known of it besides names and numbers.
+    /// Its description, apart from names and numbers.
     pub meta: PathMeta,
     /// Names of the labels.
     pub labels: Names,
@@ -65,7 +64,7 @@ pub struct PathFile {
     pub path: LambdaPath,
 }
 
-/// What a path file knows of the data and the model.
+/// What a path file states about the data and the model.
 ///
 /// ```
 /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -95,7 +94,7 @@ pub struct PathMeta {
     pub format: Format,
     /// Number of training examples.
     pub n: usize,
-    /// The settings of each training; λ and the tolerance are the path's.
+    /// The settings of each training. λ and the tolerance are set by the path.
     pub settings: Settings,
     /// Fingerprint of the training data.
     pub fingerprint: Fingerprint,
@@ -108,8 +107,8 @@ pub struct PathMeta {
 }
 
 impl PathFile {
-    /// Puts together what following a path over the `n` examples of `origin` has produced; see
-    /// [`PathFile`]. `spec` and `settings` must be those of the training.
+    /// Creates the file of a path over the `n` examples of `origin`; see [`PathFile`]. `spec` and `settings` must
+    /// be those of the training.
     pub fn new(
         origin: impl Into<Origin>,
         spec: impl Into<Spec>,
@@ -131,13 +130,13 @@ impl PathFile {
         Self { meta, labels, attributes, path }
     }
 
-    /// The model for `lambda`; none where the path has no weights (see
+    /// The model for `lambda`, or `None` if the path has no weights there (see
     /// [`Path::weights_at`](LambdaPath::weights_at)).
     ///
-    /// Its certificate is what [`Path::certificate_at`](LambdaPath::certificate_at) states: the gap is
-    /// the bound that the path proves there. It has no dual point, so that it cannot be verified, and
-    /// says in [`from_path`](ModelMeta::from_path) where it comes from. Its tolerance is the path's ε; its status is
-    /// `estimated` where the gap is larger than that, as it may be on a heuristic path.
+    /// Its certificate is that of [`Path::certificate_at`](LambdaPath::certificate_at): the gap is the bound that
+    /// the path proves there. The model has no dual point, so it cannot be verified.
+    /// [`from_path`](ModelMeta::from_path) states the path from which it was taken. Its tolerance is the path's ε.
+    /// Its status is `estimated` if the gap is larger than ε, which is possible on a heuristic path.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -178,7 +177,7 @@ impl PathFile {
             n: about.n,
             d: path.dim,
             settings,
-            // The tolerance is ε now, which is more than each breakpoint was trained to.
+            // The tolerance is now ε, which is larger than the tolerance of the training of each breakpoint.
             status: match breakpoint.status {
                 Status::Converged if !within => Status::Estimated,
                 Status::Estimated => Status::Estimated,
@@ -218,14 +217,14 @@ impl PathFile {
     /// ```
     ///
     /// # Errors
-    /// The file cannot be written; what was there before is then untouched.
+    /// If the file cannot be written. An old file is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         let tensors = columns::tensors_of(self);
         save(path.as_ref(), &columns::pack_with(self, &tensors)?)
     }
 
-    /// Reads a path from a file. Every gap is primal − dual, grows as the weights make it grow, and is
-    /// within ε where that is promised; whether primal and dual are true, the file cannot tell.
+    /// Reads a path from a file. It checks that every gap is primal − dual, grows as the weights make it grow, and
+    /// is within ε where this is promised. The file does not show whether primal and dual are true.
     ///
     /// ```
     /// use maxmargin_io::PathFile;
@@ -235,8 +234,7 @@ impl PathFile {
     /// ```
     ///
     /// # Errors
-    /// The file cannot be read, or it is not a path or a damaged one; the message says what is wrong
-    /// with it.
+    /// If the file cannot be read, is not a path, or is damaged. The message says what is wrong with it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         Self::from_bytes(&load_bytes(path)?).map_err(|error| error.in_file(path))
@@ -245,7 +243,7 @@ impl PathFile {
     /// The content of a path file; see [`PathFile`]. The same path gives the same bytes.
     ///
     /// # Errors
-    /// None that could occur with a path made by [`new`](Self::new).
+    /// A path that was made by [`new`](Self::new) causes no errors.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
         columns::pack_with(self, &columns::tensors_of(self))?.into_bytes()
     }
@@ -260,7 +258,7 @@ impl PathFile {
     /// ```
     ///
     /// # Errors
-    /// It is not a path, or a damaged one.
+    /// If it is not a path, or is damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         columns::read(bytes).map_err(ModelError::of_a_path)
     }

@@ -1,9 +1,9 @@
-//! A short way through CRFsuite's data files.
+//! A fast parser of CRFsuite's data files.
 //!
-//! It goes through the bytes once and makes no copy of a line or a name. It takes what nearly all files consist of:
-//! tokens with a label and attributes, with or without values and escapes. Whatever else there is (weights, costs,
-//! carriage returns, anything wrong) it leaves alone, and the piece goes to the [reader](crate::CrfsuiteReader),
-//! which does all and finds the words for errors.
+//! It reads the bytes once and does not copy lines or names. It accepts the contents of nearly all files: tokens
+//! with a label and attributes, with or without values and escapes. If a piece contains anything else (weights,
+//! costs, carriage returns, mistakes), the [reader](crate::CrfsuiteReader) reads the piece instead. The reader
+//! accepts everything and reports errors.
 
 use super::cut::Piece;
 use super::gather::Parsed;
@@ -12,7 +12,7 @@ use crate::crfsuite::{COST, WEIGHT, name_length, unescape};
 use crate::fingerprint::Encoder;
 use crate::number::parse_value;
 
-/// What a byte means to the search for the end of a field.
+/// The meaning of a byte in the search for the end of a field.
 const END: u8 = 1;
 const COLON: u8 = 2;
 const BACKSLASH: u8 = 4;
@@ -29,10 +29,10 @@ const MEANING: [u8; 256] = {
     meaning
 };
 
-/// A piece of more bytes than this has a long sequence.
+/// A piece with more bytes than this contains a long sequence.
 const LONG: usize = if cfg!(test) { 1 << 10 } else { 8 << 20 };
 
-/// The sequences of a piece, unless there is something in it that is left to the reader.
+/// Returns the sequences of a piece, or `None` if the reader must read it.
 pub(super) fn parse(piece: &Piece) -> Option<Parsed<NamedSequences>> {
     let text = std::str::from_utf8(&piece.text).ok()?;
     if piece.before == 0 && text.starts_with('\u{feff}') {
@@ -62,7 +62,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn sequences(&mut self) -> Option<()> {
         let (mut bytes, mut row) = (Vec::new(), Vec::new());
-        // What the fingerprint of a long piece is made of would take several times its memory.
+        // The bytes of the fingerprint of a long piece would take several times its memory.
         let is_long = self.text.len() > LONG;
         bytes.reserve(if is_long { 0 } else { self.text.len() * 3 });
         while self.at < self.text.len() {
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Skips the line at hand if it has nothing but spaces.
+    /// Skips the current line if it contains only spaces.
     fn skip_blank_line(&mut self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
 
     fn token(&mut self, encoder: &mut Encoder<'_>, row: &mut Vec<(u32, f64)>) -> Option<()> {
         let (label, meaning) = self.field()?;
-        // An empty label is an absent one.
+        // An empty label counts as absent.
         if label.trim().is_empty() || label.starts_with(WEIGHT) {
             return None;
         }
@@ -145,7 +145,8 @@ impl<'a> Parser<'a> {
         unescaped
     }
 
-    /// Whether the line ends here, after a field; goes to the next line then, or to the next field.
+    /// Returns whether the line ends here, after a field. Goes to the next line if it does, and otherwise to the
+    /// next field.
     #[inline]
     fn ends_line(&mut self) -> bool {
         let is_tab = self.text.as_bytes().get(self.at) == Some(&b'\t');
@@ -153,7 +154,7 @@ impl<'a> Parser<'a> {
         !is_tab
     }
 
-    /// The text up to the next tab or line end, and what its bytes mean; nothing if a byte does not belong here.
+    /// The text up to the next tab or line end, and the meaning of its bytes. `None` if a byte is not allowed here.
     #[inline]
     fn field(&mut self) -> Option<(&'a str, u8)> {
         let (start, mut all) = (self.at, 0);

@@ -1,4 +1,4 @@
-//! Cutting an input into pieces that can be read by themselves.
+//! Cuts an input into pieces that can be read independently.
 
 use crate::lines::{Lines, PieceOfLines};
 use crate::names::Names;
@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 
-/// Bytes of a piece. It is large enough that the names that pieces have in common do not count much, and small
-/// enough that a piece stays in the cache of a core.
+/// The number of bytes of a piece. A piece is so large that the names that pieces have in common hardly matter, and
+/// so small that it stays in the cache of a core.
 const SIZE: usize = 1 << 20;
 
-/// Bytes of a piece of rows. Several pieces are on their way at once, and what is made of short rows takes many times
-/// their text; the attributes of most rows are numbers that need little memory as names.
+/// The number of bytes of a piece of rows. Several pieces are in memory at once, and the result of short rows takes
+/// many times as much memory as their text. The attributes of most rows are numbers, which need little memory as
+/// names.
 const SIZE_OF_ROWS: usize = 1 << 18;
 
 /// Where an input may be cut.
@@ -22,11 +23,11 @@ pub(crate) enum Cut {
     Lines,
     /// After an empty line that ends a sequence of tokens.
     EmptyLines,
-    /// Where the number changes that each line has, by this function of a line.
+    /// Where the number changes that this function reads from each line.
     Numbers(fn(&[u8]) -> Option<u64>),
 }
 
-/// What the pieces before one tell about it.
+/// What is known from the pieces before a piece.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Known<'a> {
     /// The labels so far.
@@ -56,7 +57,7 @@ pub struct Pieces {
     cut: Cut,
     open: Open,
     needs_labels: NeedsLabels,
-    /// What was read of the next piece.
+    /// The text that was read of the next piece.
     text: Vec<u8>,
     /// Lines before the next piece.
     lines: u64,
@@ -76,21 +77,21 @@ pub(crate) struct Piece {
     pub(crate) text: Vec<u8>,
     /// Lines before it.
     pub(crate) before: u64,
-    /// What stopped the reading after these bytes.
+    /// The error that follows these bytes.
     pub(crate) error: Option<io::Error>,
     /// Whether it is the last one.
     pub(crate) is_last: bool,
 }
 
 impl Piece {
-    /// The same piece once more, without the error after it.
+    /// A copy of the piece, without the error after it.
     pub(crate) fn copy(&self) -> Self {
         Self { text: self.text.clone(), before: self.before, error: None, is_last: self.is_last }
     }
 }
 
 impl Pieces {
-    /// The rest of `input`, where `open` makes the readers of pieces.
+    /// The rest of `input`. `open` creates the readers of pieces.
     pub(crate) fn new(
         input: Lines,
         cut: Cut,
@@ -104,12 +105,13 @@ impl Pieces {
         Self { input, cut, open, needs_labels, text, lines, size, threads, ended: false }
     }
 
-    /// The same input, of which some pieces cannot be read without the labels before them.
+    /// The same input, in which some pieces cannot be read without the labels before them.
     pub(crate) fn where_some_need_labels(self, needs_labels: NeedsLabels) -> Self {
         Self { needs_labels, ..self }
     }
 
-    /// The same input, read by so many threads, or by one per core if that is 0. The result does not depend on it.
+    /// The same input, read by this number of threads, or by one per core if it is 0. The result does not depend on
+    /// it.
     ///
     /// ```
     /// use maxmargin_io::{Format, Lines, ReadSequences, open_reader};
@@ -139,7 +141,7 @@ impl Pieces {
         self.input.file()
     }
 
-    /// What a reader needs to know of the input to read its pieces.
+    /// The part of this input that is needed to read its pieces.
     pub(crate) fn opener(&mut self) -> Opener {
         let none: Open = Box::new(|_, _| unreachable!("the readers are made elsewhere"));
         let open = std::mem::replace(&mut self.open, none);
@@ -169,12 +171,12 @@ impl Pieces {
                 self.lines += text.iter().filter(|&&byte| byte == b'\n').count() as u64;
                 return Some(Piece { text, before, error: read.err(), is_last: at_end });
             }
-            // A long sequence: all of it is one piece.
+            // The sequence is long, so all of it becomes one piece.
             (searched, aim) = (self.text.len(), self.text.len() * 2);
         }
     }
 
-    /// The last place at or after `from` where the text at hand can be cut.
+    /// The last place at or after `from` where the current text can be cut.
     fn last_cut(&self, from: usize) -> Option<usize> {
         match self.cut {
             Cut::Lines => last_line(&self.text[from..]).map(|at| from + at),
@@ -184,7 +186,7 @@ impl Pieces {
         }
     }
 
-    /// The end of the text at hand, if it ends with a line that is longer than any reader takes.
+    /// The end of the current text, if it ends with a line that is too long for any reader.
     fn endless_line(&self) -> Option<usize> {
         let start = self.text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         (self.text.len() - start > self.input.limit() + 2).then_some(self.text.len())
@@ -217,7 +219,7 @@ fn last_empty_line(text: &[u8], from: usize) -> Option<usize> {
 /// The last beginning of a line whose number is another than that of the line before it. Lines without a number
 /// belong to those around them.
 fn last_change(text: &[u8], number: impl Fn(&[u8]) -> Option<u64>) -> Option<usize> {
-    // The last line may go on.
+    // The last line may be incomplete.
     let mut start = last_line(text)?;
     let mut later: Option<(usize, u64)> = None;
     while start > 0 {
@@ -241,7 +243,7 @@ fn ends_with_token(text: &[u8]) -> bool {
     !line.starts_with(b"@") && line.iter().any(|&byte| byte != b' ' && byte != b'\r')
 }
 
-/// Makes readers of pieces.
+/// Creates readers of pieces.
 pub(crate) struct Opener {
     kind: PieceOfLines,
     /// The longest line that is read.
@@ -252,24 +254,24 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
-    /// A reader of a piece, with what the pieces before tell.
+    /// A reader of a piece, which knows about the pieces before it.
     pub(crate) fn open(&self, piece: Piece, known: Known<'_>) -> Box<dyn ReadSequences> {
         let Piece { text, before, error, .. } = piece;
         (self.open)(self.kind.lines(text, before, error), known)
     }
 
-    /// Whether a piece may have a line that is too long, which only the reader of the format refuses.
+    /// Whether a piece may contain a line that is too long. Only the reader of the format refuses such lines.
     pub(crate) fn may_have_endless_line(&self, piece: &Piece) -> bool {
         piece.text.len() > self.limit
     }
 
-    /// Whether sequences have numbers, which must not come back.
+    /// Whether sequences have numbers, which must not be repeated.
     pub(crate) fn is_numbered(&self) -> bool {
         self.is_numbered
     }
 
-    /// Whether a piece cannot be read before its turn comes. One that ends with an error of the input cannot be
-    /// read twice.
+    /// Whether a piece must wait until the pieces before it are joined. If an input error follows a piece, the
+    /// piece cannot be read twice.
     pub(crate) fn depends_on_others(&self, piece: &Piece) -> bool {
         (self.is_numbered && piece.error.is_some()) || (self.needs_labels)(&piece.text)
     }

@@ -1,4 +1,5 @@
-//! What reading collects, whether from pieces or in one go: sequences or rows, their names, and the fingerprint.
+//! Collects the results of reading, from pieces or from a whole input: sequences or rows, their names, and the
+//! fingerprint.
 
 use super::cut::{Known, Opener, Piece, Pieces};
 use super::run::read_pieces;
@@ -9,12 +10,13 @@ use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use std::collections::HashMap;
 
-/// A collection of sequences or rows, with names of its own.
+/// A collection of sequences or rows, with its own names.
 pub(crate) trait Gather: Send + Sized {
     /// Adds a sequence of a file.
     fn add(&mut self, raw: &RawSequence, file: &str) -> Result<(), DataError>;
 
-    /// Adds those of a piece, which begins after so many lines of a file, and reports what is wrong after them.
+    /// Appends the results of a piece, which begins after this number of lines of a file, and returns the error
+    /// that follows them.
     fn append(
         &mut self,
         piece: Self,
@@ -22,27 +24,27 @@ pub(crate) trait Gather: Send + Sized {
         at: (&str, u64),
     ) -> Result<(), DataError>;
 
-    /// All labels so far, if they are kept as they are written.
+    /// All labels so far, if they are stored as they are written.
     fn labels(&self) -> Option<&Names>;
 
-    /// Reads a piece in a shorter way than its reader would, if there is one.
+    /// Parses a piece with a faster parser than its reader, if there is one.
     fn parse_plain(&self, piece: &Piece) -> Option<Parsed<Self>>;
 
-    /// Adds all that it has to a fingerprint, as if it had been read one after the other. Only what was parsed in the
-    /// shorter way can be asked for this.
+    /// Adds all of its contents to a fingerprint, as if they had been read one after the other. This is only
+    /// possible for the contents that [`parse_plain`](Self::parse_plain) has parsed.
     fn add_to_fingerprint(&self, to: &mut Fingerprinter);
 }
 
-/// What was made of a piece.
+/// The result of parsing a piece.
 pub(crate) struct Parsed<G> {
     pub(crate) gathered: G,
-    /// What the fingerprint is made of, unless it is [made of what was gathered](Gather::add_to_fingerprint).
+    /// The bytes of the fingerprint, unless it is [made of what was gathered](Gather::add_to_fingerprint).
     pub(crate) bytes: Option<Vec<u8>>,
     /// The number of its last line.
     pub(crate) lines: u64,
     /// Numbers of its sequences, if they have any, and the lines in which they begin.
     numbers: Vec<(u64, u64)>,
-    /// What is wrong after these sequences.
+    /// The error that follows these sequences.
     error: Option<DataError>,
 }
 
@@ -52,11 +54,11 @@ impl<G> Parsed<G> {
     }
 }
 
-/// What was read.
+/// The result of reading.
 pub(crate) struct Gathered<G> {
     pub(crate) gathered: G,
     pub(crate) fingerprinter: Fingerprinter,
-    /// Lines of the input.
+    /// Number of lines of the input.
     pub(crate) lines: u64,
 }
 
@@ -73,8 +75,8 @@ pub(crate) fn read_in_order<G: Gather>(
     Ok(Gathered { gathered, fingerprinter, lines: reader.line_number() })
 }
 
-/// Reads all sequences of an input, just as if they had been read one after the other. `empty` makes collections
-/// for the pieces.
+/// Reads all sequences of an input. The result is the same as if they had been read one after the other. `empty`
+/// creates collections for the pieces.
 pub(crate) fn read_in_pieces<G: Gather>(
     mut pieces: Pieces,
     all: G,
@@ -88,13 +90,13 @@ pub(crate) fn read_in_pieces<G: Gather>(
     Ok(joiner.all)
 }
 
-/// A piece on its way.
+/// A piece that is being read.
 struct Work<G> {
-    /// Lines before it.
+    /// Number of lines before it.
     before: u64,
-    /// What was made of it, unless that depends on the pieces before it.
+    /// Its result, unless that depends on the pieces before it.
     parsed: Option<Parsed<G>>,
-    /// The piece itself, if it may have to be read once more.
+    /// The piece itself, if it may have to be read again.
     piece: Option<Piece>,
 }
 
@@ -137,10 +139,10 @@ fn parse<G: Gather>(piece: Piece, opener: &Opener, known: Known<'_>, empty: G) -
     parsed
 }
 
-/// Puts pieces together, in order.
+/// Joins pieces in order.
 struct Joiner<G> {
     all: Gathered<G>,
-    /// The numbers of all sequences so far, where they have any, and the lines in which they begin.
+    /// The numbers of all sequences so far, if they have any, and the lines in which they begin.
     begun: HashMap<u64, u64>,
     file: String,
 }
@@ -153,7 +155,8 @@ impl<G: Gather> Joiner<G> {
         empty: &impl Fn() -> G,
     ) -> Result<(), DataError> {
         let Work { before, parsed, piece } = work;
-        // A number that comes back, or an error that may come after one: the reader finds the words.
+        // A number is repeated, or there is an error that such a repetition may precede. The reader finds the right
+        // message.
         let is_doubtful = |parsed: &Parsed<G>| {
             let comes_back = |(number, _): &(u64, u64)| self.begun.contains_key(number);
             parsed.error.is_some() || parsed.numbers.iter().any(comes_back)
@@ -167,7 +170,7 @@ impl<G: Gather> Joiner<G> {
             (None, None) => return Ok(()),
         };
         let Parsed { gathered, bytes, lines, numbers, error } = parsed;
-        // What the fingerprint is made of may be three times the text, so it is not kept any longer.
+        // The bytes of the fingerprint may be three times as long as the text, so they are dropped here.
         match bytes {
             Some(bytes) => self.all.fingerprinter.add_encoded(&bytes),
             None => gathered.add_to_fingerprint(&mut self.all.fingerprinter),
@@ -180,21 +183,21 @@ impl<G: Gather> Joiner<G> {
         Ok(())
     }
 
-    /// Reads a piece with all that the pieces before it tell.
+    /// Reads a piece, knowing about all pieces before it.
     fn parse(&self, piece: Piece, opener: &Opener, empty: G) -> Parsed<G> {
         let known = Known { labels: self.all.gathered.labels(), begun: Some(&self.begun) };
         parse(piece, opener, known, empty)
     }
 }
 
-/// The numbers that the names of a piece have in `all`, to which new ones are added.
+/// Returns the numbers that the names of a piece have in `all`. New names are added to it.
 pub(super) fn join_names(
     all: &mut Names,
     own: &Names,
     (file, before): (&str, u64),
     what: &'static str,
 ) -> Result<Vec<u32>, DataError> {
-    // Nobody knows which line of the piece had the one name too many.
+    // It is not known in which line of the piece the first name that is too many is.
     let too_many = || DataError::TooManyNames { place: Place::new(file, before + 1, 1), what };
     all.absorb(own).ok_or_else(too_many)
 }

@@ -1,13 +1,14 @@
-//! Reading on all cores: the input is cut into pieces, threads parse them, and the results are put together in the
-//! order of the file.
+//! Reads on all cores: the input is cut into pieces, threads parse them, and the results are joined in the order of
+//! the file.
 //!
-//! Nothing of this shows in the result. Pieces are cut where a sequence or a row ends, so that each can be read by
-//! itself. Each piece has names of its own, numbered from 0; when the pieces are joined in order, every name gets
-//! the number that it would have had if one thread had read the whole file. A piece with an error ends the reading
-//! when its turn comes, so that the first error of the file is the one that is reported.
+//! The result does not depend on the pieces. Pieces are cut where a sequence or a row ends, so each can be read
+//! independently. Each piece has its own names, numbered from 0. When the pieces are joined in order, every name
+//! gets the number that it would have if one thread had read the whole file. A piece with an error ends the reading
+//! when it is joined, so the first error of the file is reported.
 //!
-//! Some pieces depend on those before them: a line may be a comment or a token by the labels so far, and the number
-//! of a sequence may have come before. Such a piece is read, or read once more, when its turn comes.
+//! Some pieces depend on those before them: the labels so far may decide whether a line is a comment or a token,
+//! and the number of a sequence may have occurred before. Such a piece is read, or read again, when all pieces
+//! before it are joined.
 
 mod crfsuite;
 mod cut;

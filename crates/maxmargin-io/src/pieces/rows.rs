@@ -18,7 +18,7 @@ pub(crate) struct NamedRows {
 }
 
 impl NamedRows {
-    /// None yet, but with all names that the format has anyway.
+    /// Creates a collection without rows, but with the names that every data set of the format has.
     pub(crate) fn new(format: Format) -> Self {
         Self { rows: LabelledRows::new(), names: RowNames::new(format) }
     }
@@ -43,7 +43,7 @@ impl Gather for NamedRows {
         let attributes = join_names(own, more, (file, before), "attributes")?;
         match error {
             None => {}
-            // The piece had a number of its own for the attribute.
+            // The piece used its own number for the attribute.
             Some(DataError::Row { file, line, error: InputError::Value { attribute, value } }) => {
                 let attribute = attributes[attribute as usize];
                 let error = InputError::Value { attribute, value };
@@ -55,7 +55,7 @@ impl Gather for NamedRows {
         Ok(())
     }
 
-    /// Two spellings of a number are one label here.
+    /// `None`, because two spellings of a number are one label here.
     fn labels(&self) -> Option<&Names> {
         None
     }

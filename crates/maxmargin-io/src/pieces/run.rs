@@ -1,11 +1,11 @@
-//! Parsing pieces on several threads, and joining them in order.
+//! Parses pieces on several threads, and joins them in order.
 
 use super::cut::{Piece, Pieces};
 use crate::error::DataError;
 use crate::in_order::work_in_order;
 
-/// Has threads `parse` the pieces, and `join` what they make of them in the order of the input. Stops at the first
-/// error of `join`.
+/// Calls `parse` for the pieces on several threads, and `join` for the results in the order of the input. Stops at
+/// the first error of `join`.
 pub(super) fn read_pieces<P: Send>(
     mut pieces: Pieces,
     parse: impl Fn(Piece) -> P + Sync,

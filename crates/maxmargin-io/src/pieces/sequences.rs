@@ -16,18 +16,18 @@ use maxmargin::model::chain::Sequences;
 pub(crate) struct NamedSequences {
     pub(crate) sequences: Sequences,
     pub(crate) names: TrainingNames,
-    /// The format that they are read from, if there is a short way through it.
+    /// The format from which they are read, if it has a fast parser.
     plain: Option<Format>,
 }
 
 impl NamedSequences {
-    /// None yet. Labels may be absent if they `may_lack`.
+    /// Creates a collection without sequences. Labels may be absent if `may_lack` is true.
     pub(crate) fn new(format: Format, may_lack: bool) -> Self {
         let plain = Some(format).filter(|format| *format == Format::Crfsuite);
         Self { names: TrainingNames::new(may_lack), plain, ..Self::default() }
     }
 
-    /// None yet, but with all names that the format has anyway.
+    /// The same, with the names that every data set of the format has.
     pub(crate) fn with_fixed_names(format: Format, may_lack: bool) -> Self {
         let (labels, attributes) = (format.fixed_labels(), format.fixed_attributes());
         let names = TrainingNames { labels, attributes, may_lack };

@@ -1,4 +1,4 @@
-//! Which joints of people are found.
+//! Decides which joints of people are found.
 
 use super::simulation::SimulatedPoses;
 use maxmargin::evaluate::DetectedJoints;
@@ -12,7 +12,7 @@ impl SimulatedPoses {
     /// ```
     pub const NEAR: f64 = 0.2;
 
-    /// The people that `keep` says yes to.
+    /// Returns the people for which `keep` returns `true`.
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let kept = || (0..self.torsos.len()).filter(|i| keep(*i));

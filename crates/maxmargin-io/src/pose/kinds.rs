@@ -1,4 +1,4 @@
-//! Kinds of joints, told apart by where a joint lies, seen from its parent.
+//! Kinds of joints, which differ in the position of a joint relative to its parent.
 
 use super::reader::Pose;
 use super::simulation::PoseSimulation;
@@ -6,8 +6,8 @@ use maxmargin::model::tree::{TreeNode, TreeShape};
 use maxmargin::sort;
 use serde::{Deserialize, Serialize};
 
-/// Kinds of joints (mixture types), told apart by where a joint is, seen from its parent: the clusters
-/// of these ways in training data, found by Lloyd's algorithm.
+/// Kinds of joints (mixture types), which differ in the position of a joint relative to its parent. They are the
+/// clusters of these positions in training data, found by Lloyd's algorithm.
 ///
 /// ```
 /// use maxmargin_io::{Joint, Pose, PoseKinds, PoseSimulation};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PoseKinds {
     pub(super) parents: Vec<Option<usize>>,
-    /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
+    /// For every joint, the centres of its clusters, in steps of the grid. The root has (0, 0).
     pub(super) anchors: Vec<Vec<(f64, f64)>>,
     /// Whether joints have maps that are read at the place of their parent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -33,10 +33,10 @@ pub struct PoseKinds {
 }
 
 impl PoseKinds {
-    /// Finds so many kinds of every joint but roots, which have one.
+    /// Finds this number of kinds for every joint. Roots have one kind.
     ///
     /// # Panics
-    /// If there are no people, or as many parents as joints are not given.
+    /// If there are no people, or if the numbers of parents and joints differ.
     pub fn fit(
         people: &[Pose],
         parents: &[Option<usize>],
@@ -87,12 +87,12 @@ impl PoseKinds {
     /// [these](Self::with_arc_maps); `unit` is what deformations are divided by.
     ///
     /// # Panics
-    /// If the parents go round in a circle.
+    /// If the parents form a cycle.
     pub fn shape(&self, unit: f64) -> TreeShape {
         self.try_shape(unit).expect("a tree of joints")
     }
 
-    /// The same, or none if this is no tree, as can be if it comes from a file.
+    /// The same tree, or `None` if the parents do not form a tree, which is possible if they come from a file.
     pub(crate) fn try_shape(&self, unit: f64) -> Option<TreeShape> {
         if self.parents.len() != self.anchors.len() {
             return None;
@@ -128,7 +128,7 @@ fn nearest(centres: &[(f64, f64)], point: (f64, f64)) -> usize {
     (0..centres.len()).fold(0, closer)
 }
 
-/// The centres of so many clusters: Lloyd's algorithm, from points that are far from each other.
+/// The centres of this number of clusters. Lloyd's algorithm starts from points that are far from each other.
 fn clusters(points: &[(f64, f64)], count: usize) -> Vec<(f64, f64)> {
     let mean = |points: &mut dyn Iterator<Item = (f64, f64)>| {
         let sum = points.fold((0.0, 0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + 1.0));

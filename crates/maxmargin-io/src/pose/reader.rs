@@ -6,7 +6,7 @@ use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::parse_value;
 
-/// How far from 0 a joint may be, in pixels. Distances of larger numbers could overflow.
+/// The largest distance of a joint from 0, in pixels. Distances between larger numbers could overflow.
 const FURTHEST: f64 = 1e9;
 
 /// The position of a joint in pixels.
@@ -22,12 +22,12 @@ pub struct Joint {
     pub x: f64,
     /// Downwards.
     pub y: f64,
-    /// What the data say besides, as a rule whether it is hidden.
+    /// Additional data, usually whether the joint is hidden.
     pub flag: f64,
 }
 
 impl Joint {
-    /// How far apart two joints are.
+    /// The distance between two joints.
     pub fn distance(&self, other: &Self) -> f64 {
         (self.x - other.x).hypot(self.y - other.y)
     }

@@ -1,4 +1,4 @@
-//! Score maps as a detector might make them: noisy peaks, and peaks where there is nothing.
+//! Score maps like those of a detector: noisy peaks, including peaks where there is nothing.
 
 use super::kinds::PoseKinds;
 use super::reader::{Joint, Pose};
@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 /// If kinds have [maps of arcs](PoseKinds::with_arc_maps), each joint has as many maps again, drawn in the same way around the
 /// place of its parent: the map of its true kind has the full peak.
 ///
-/// The same seed gives the same maps, person by person; which person it is, is told by the number.
+/// The same seed gives the same maps, person by person. The number of a person decides which random numbers it
+/// gets.
 ///
 /// ```
 /// use maxmargin_io::PoseSimulation;
@@ -49,11 +50,11 @@ pub struct PoseSimulation {
     pub wrong_kind: f64,
     /// The height at the mirror image, and of distractors. Default: 0.8.
     pub mirror: f64,
-    /// How often a joint is missed. Default: 0.1.
+    /// The probability that a joint is missed. Default: 0.1.
     pub missed: f64,
-    /// Number of other peaks. Default: 2.
+    /// Number of distractors. Default: 2.
     pub distractors: usize,
-    /// The distance at which a place is all wrong, as a share of the torso. Default: 0.5.
+    /// The distance from which on a place has the full loss, as a share of the torso. Default: 0.5.
     pub wrong_at: f64,
     /// The seed. Default: 1.
     pub seed: u64,
@@ -78,7 +79,7 @@ impl Default for PoseSimulation {
     }
 }
 
-/// What is drawn of one person.
+/// The true states, the maps and the frame of one person.
 struct Drawn {
     truth: Vec<State>,
     maps: Vec<f32>,
@@ -94,17 +95,17 @@ pub struct SimulatedPoses {
     pub examples: TreeExamples,
     /// For every person, the size of the torso in steps of the grid.
     pub torsos: Vec<f64>,
-    /// For every person, how many pixels a step is, and where in the image the grid begins.
+    /// For every person, the number of pixels per step, and the place in the image where the grid begins.
     pub frames: Vec<(f64, f64, f64)>,
 }
 
-/// The most places on each side of a grid, and the most distractors: with more, the maps of one person would take
-/// gigabytes or hours.
+/// The largest numbers of places on each side of a grid and of distractors. With more of them, the maps of one
+/// person would take gigabytes or hours.
 const MOST_PLACES: usize = 1024;
 const MOST_DISTRACTORS: usize = 10_000;
 
 impl PoseSimulation {
-    /// Refuses numbers that make no maps, or maps that no memory holds.
+    /// Refuses numbers with which maps cannot be made, or do not fit into memory.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !(1..=MOST_PLACES).contains(&self.side) {
             return Err(format!("a grid of {} places, not 1 to {MOST_PLACES}", self.side));
@@ -130,8 +131,8 @@ impl PoseSimulation {
         }
     }
 
-    /// Makes the maps of some people, given the tree of joints and its kinds, and which two joints the
-    /// torso lies between.
+    /// Makes the maps of some people, given the tree of joints, their kinds, and the two joints at the ends of the
+    /// torso.
     ///
     /// ```
     /// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, read_poses};
@@ -147,10 +148,10 @@ impl PoseSimulation {
     /// ```
     ///
     /// # Errors
-    /// Numbers that make maps which are not finite.
+    /// If these numbers make maps that are not finite.
     ///
     /// # Panics
-    /// If people do not have as many joints as the tree.
+    /// If the numbers of joints of people and of the tree differ.
     pub fn simulate(
         &self,
         people: &[Pose],
@@ -161,8 +162,8 @@ impl PoseSimulation {
         self.simulate_from(0, people, kinds, torso, unit)
     }
 
-    /// The same for people of whom the first has the number `first`: a part of some people gets the maps
-    /// that it has among all of them, and two parts have no noise in common.
+    /// The same for people of whom the first has the number `first`. So some of the people have the same maps as
+    /// they have among all people, and two parts of the people have no noise in common.
     ///
     /// ```
     /// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, read_poses};
@@ -178,10 +179,10 @@ impl PoseSimulation {
     /// ```
     ///
     /// # Errors
-    /// Numbers that make maps which are not finite.
+    /// If these numbers make maps that are not finite.
     ///
     /// # Panics
-    /// If people do not have as many joints as the tree.
+    /// If the numbers of joints of people and of the tree differ.
     pub fn simulate_from(
         &self,
         first: usize,
@@ -195,7 +196,7 @@ impl PoseSimulation {
             torsos: Vec::new(),
             frames: Vec::new(),
         };
-        // People do not depend on each other, so they are drawn side by side.
+        // People do not depend on each other, so they are drawn in parallel.
         let draw = |(): &mut (), i: usize| self.draw(first + i, &people[i], kinds);
         let drawn = map_side_by_side(people.len(), 0, || (), draw);
         for (pose, Drawn { truth, maps, frame }) in people.iter().zip(drawn) {
@@ -264,7 +265,7 @@ impl PoseSimulation {
         kinds: usize,
         into: &mut Vec<f32>,
     ) {
-        // Place, and height in the maps of the right kind and of others.
+        // The place of each peak, and its height in maps of the right kind and of others.
         let mut peaks: Vec<((f64, f64), f64, f64)> = Vec::new();
         let height =
             |rng: &mut Rng| self.heights.0 + (self.heights.1 - self.heights.0) * rng.unit_f64();
@@ -309,7 +310,7 @@ fn mirror(joint: usize, joints: usize) -> Option<usize> {
     }
 }
 
-/// A number of the standard normal distribution, nearly: the sum of twelve uniform ones.
+/// A number that is approximately from the standard normal distribution: the sum of twelve uniform ones.
 fn gaussian(rng: &mut Rng) -> f64 {
     (0..12).map(|_| rng.unit_f64()).sum::<f64>() - 6.0
 }

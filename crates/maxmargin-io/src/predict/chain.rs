@@ -5,7 +5,7 @@ use crate::spec::{ChainSpec, KernelSpec};
 use maxmargin::kernel::Expander;
 use maxmargin::model::chain::{ChainDecoder, Rules, Sequence, Sequences};
 
-/// A trained chain at work, with or without a kernel.
+/// Predicts with a trained chain, with or without a kernel.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming, Sequences};
@@ -41,7 +41,7 @@ impl<'a> ChainPredictor<'a> {
         Self { decoder, expander: spec.kernel.as_ref().map(KernelSpec::expander) }
     }
 
-    /// The same with rules that all labellings must keep.
+    /// The same predictor with rules that all labellings must keep.
     ///
     /// # Panics
     /// If the rules are for another number of labels.
@@ -50,7 +50,7 @@ impl<'a> ChainPredictor<'a> {
         Self { decoder: self.decoder.with_rules(rules), ..self }
     }
 
-    /// Takes up a sequence, about which the decoder can then be asked.
+    /// Fills the decoder with a sequence and returns it.
     pub fn fill(&mut self, sequence: Sequence<'_>) -> &mut ChainDecoder<'a> {
         match &mut self.expander {
             None => self.decoder.fill(sequence),

@@ -17,10 +17,10 @@ const NO_LABEL: u32 = u32::MAX;
 impl Spec {
     /// The errors of the weights `w` of a model on labelled examples.
     ///
-    /// What is wrong depends on the kind: labels of tokens, rows, nodes and variables that are not the true
-    /// ones; labels that are missing in a set, or too many; joints of people that are not
-    /// [near](crate::SimulatedPoses::NEAR) their places; links such that their share is the alignment error
-    /// rate. Examples are decoded on as many threads as [`thread_count`](crate::thread_count) says.
+    /// What counts as wrong depends on the kind of model: labels of tokens, rows, nodes and variables that differ
+    /// from the true ones; labels that are missing in a set, or too many; joints of people that are not
+    /// [near](crate::SimulatedPoses::NEAR) their places; links, counted such that their share is the alignment
+    /// error rate. Examples are decoded on as many threads as [`thread_count`](crate::thread_count) says.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -38,7 +38,7 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Examples that do not fit the specification.
+    /// If examples do not fit the specification.
     pub fn errors(
         &self,
         w: &[f64],
@@ -100,10 +100,10 @@ impl Spec {
         Ok(errors)
     }
 
-    /// The errors of the weights `w` of a problem, which are not those of its model if it has a kernel.
+    /// The errors of the weights `w` of a problem. These differ from the weights of its model if it has a kernel.
     ///
     /// # Errors
-    /// Examples that do not fit the specification.
+    /// If examples do not fit the specification.
     pub fn errors_in(
         &self,
         role: ProblemRole<'_>,
@@ -117,10 +117,10 @@ impl Spec {
 }
 
 impl MultilabelSpec {
-    /// The errors of the weights `w` of a model on rows, as those of [`Spec::errors`].
+    /// The errors of the weights `w` of a model on rows, as in [`Spec::errors`].
     ///
     /// # Errors
-    /// Pairs of labels that are too many for the inference.
+    /// If there are too many pairs of labels for the inference.
     pub fn errors(
         &self,
         w: &[f64],
@@ -135,7 +135,7 @@ impl MultilabelSpec {
     }
 }
 
-/// Labels that are missing in a set, or too many.
+/// The number of labels that are missing in a set, or too many.
 fn differences(truth: &[u32], predicted: &[u32]) -> usize {
     let missed = truth.iter().filter(|label| !predicted.contains(label)).count();
     missed + predicted.iter().filter(|label| !truth.contains(label)).count()
@@ -162,7 +162,7 @@ pub fn alignment_scores(pairs: &Pairs, predicted: &[Vec<(u32, u32)>]) -> Alignme
     scores
 }
 
-/// The links of a pair of which the same is said, in increasing order.
+/// The links of a pair that have this annotation, in increasing order.
 fn of_kind(pair: &Pair<'_>, gold: Gold) -> Vec<(u32, u32)> {
     pair.of_kind(gold).map(|candidate| pair.link(candidate)).collect()
 }

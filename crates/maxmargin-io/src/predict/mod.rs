@@ -1,4 +1,4 @@
-//! Predictions of trained weights, and how good they are.
+//! Predictions with trained weights, and their errors.
 
 mod chain;
 mod errors;
@@ -22,7 +22,7 @@ use maxmargin::model::segment::{Segment, Segmentations};
 use maxmargin::model::tree::{State, TreeExamples};
 use maxmargin::{Problem, ProblemExt as _};
 
-/// What `answer` makes of the outputs that a problem predicts for all its examples, on so many threads.
+/// Calls `answer` with the output that a problem predicts for each of its examples, on this number of threads.
 fn decode_all<P: Problem, T: Send>(
     problem: &P,
     w: &[f64],
@@ -38,8 +38,8 @@ fn decode_all<P: Problem, T: Send>(
 }
 
 impl MultilabelSpec {
-    /// The predicted sets of labels of all rows, whose own labels are not looked at, on as many threads as
-    /// [`thread_count`](crate::thread_count) says.
+    /// The predicted sets of labels of all rows, on as many threads as [`thread_count`](crate::thread_count) says.
+    /// The labels of the rows themselves are ignored.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -59,7 +59,7 @@ impl MultilabelSpec {
     /// ```
     ///
     /// # Errors
-    /// Pairs of labels that are too many for the inference.
+    /// If there are too many pairs of labels for the inference.
     pub fn predict(
         &self,
         w: &[f64],
@@ -67,7 +67,7 @@ impl MultilabelSpec {
         threads: usize,
     ) -> Result<Vec<Vec<u32>>, ProblemError> {
         if let Some(own) = &self.kernel {
-            // Row by row, since kernel values of all of them would take too much memory.
+            // Compute kernel values row by row, because those of all rows would take too much memory.
             let linear = Self { shape: self.scoring_shape(), kernel: None, ..self.clone() };
             let one = |expander: &mut Expander, i| {
                 linear.predict(w, &expander.expand_row(rows.row(i)), 1)
@@ -75,7 +75,7 @@ impl MultilabelSpec {
             let sets = map_side_by_side(rows.len(), threads, || own.expander(), one);
             return Ok(sets.into_iter().collect::<Result<Vec<_>, _>>()?.concat());
         }
-        // Labels that the model does not know are no part of any problem.
+        // Leave out the labels of the rows, because a problem refuses labels that the model does not know.
         let mut bare = LabelledRows::new();
         for (row, _) in rows.iter() {
             bare.push(row.pairs(), &[], 1.0).expect("the row was valid before");
@@ -99,9 +99,9 @@ impl FactorGraphSpec {
         Ok(decode_all(&self.problem(graphs.clone())?, w, threads, |found| found.states.clone()))
     }
 
-    /// The best states of the variables of all graphs among those that are allowed: for each graph, one
-    /// entry for each state of each variable. On as many threads as [`thread_count`](crate::thread_count)
-    /// says.
+    /// The best states of the variables of all graphs among the allowed ones, on as many threads as
+    /// [`thread_count`](crate::thread_count) says. For each graph, `allowed` has one entry for each state of each
+    /// variable.
     ///
     /// # Errors
     /// Graphs that do not fit, or that are too large for the inference.

@@ -7,7 +7,7 @@ use maxmargin::model::multiclass::MulticlassShape;
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::model::{LabelledRows, Row};
 
-/// A trained model of rows at work: the scores of all labels.
+/// Scores rows with a trained model of rows: computes the scores of all labels.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -31,7 +31,7 @@ pub struct RowScorer<'m> {
     scores: Vec<f64>,
 }
 
-/// What rows are scored by.
+/// The part of the model that scores rows.
 #[derive(Debug, Clone)]
 enum Shape<'m> {
     Binary(&'m crate::BinarySpec),
@@ -41,7 +41,7 @@ enum Shape<'m> {
 }
 
 impl<'m> RowScorer<'m> {
-    /// A scorer for the model with the weights `w`. Models that are not of rows have no scores.
+    /// Creates a scorer for the model with the weights `w`. Models of other examples than rows have no scores.
     pub fn new(spec: &'m Spec, w: &'m [f64]) -> Self {
         let shape = match spec {
             Spec::Binary(spec) => Shape::Binary(spec),
@@ -58,7 +58,7 @@ impl<'m> RowScorer<'m> {
         Self { w, shape, expander, scores: Vec::new() }
     }
 
-    /// The scores of all labels of a row; of sets of labels, those of single labels.
+    /// The scores of all labels of a row. In models of sets of labels, these are the scores of single labels.
     pub fn score(&mut self, row: Row<'_>) -> &[f64] {
         let row = self.expander.as_mut().map_or(row, |own| own.expand(row));
         self.scores.clear();
@@ -94,12 +94,12 @@ impl<'m> RowScorer<'m> {
         map_side_by_side(rows.len(), threads, start, |scorer, i| scorer.predict(rows.row(i)))
     }
 
-    /// The scores that were found last.
+    /// The scores that were computed last.
     pub fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// The label with the largest score; of equals, the first.
+    /// The label with the largest score, or the first of several such labels.
     pub fn predict(&mut self, row: Row<'_>) -> u32 {
         let scores = self.score(row);
         let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };

@@ -1,4 +1,4 @@
-//! Why a specification and examples make no problem.
+//! Errors of building a problem from a specification and examples.
 
 use maxmargin::BoundsError;
 use maxmargin::kernel::KernelError;
@@ -7,7 +7,7 @@ use maxmargin::model::soft::SoftError;
 use maxmargin::problem::SlackSearchError;
 use thiserror::Error;
 
-/// Why a specification and examples make no problem.
+/// Why a specification and examples do not make a problem.
 ///
 /// ```
 /// use maxmargin::GroupBounds;
@@ -33,7 +33,7 @@ pub enum ProblemError {
     /// Examples of another tree than the specification is for.
     #[error("these data are for another tree")]
     OtherTree,
-    /// More weights than any machine is expected to hold.
+    /// More weights than a machine is expected to have memory for.
     #[error("too many weights: {count}; at most {most} are possible; {advice}")]
     TooManyWeights {
         /// How many there would be.
@@ -55,7 +55,7 @@ pub enum ProblemError {
     /// A problem that slack rescaling cannot search in.
     #[error("slack rescaling: {0}; choose an inference that finds outputs")]
     SlackSearch(SlackSearchError),
-    /// Slack rescaling beside what it does not go with.
+    /// Slack rescaling together with something that excludes it.
     #[error("slack rescaling does not go with {0}")]
     SlackBeside(&'static str),
     /// Soft constraints that the problem cannot have.

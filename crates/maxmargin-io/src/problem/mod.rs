@@ -1,4 +1,4 @@
-//! From a specification and examples to a problem: the one place where problems are built.
+//! Builds a problem from a specification and examples. All problems are built here.
 
 mod error;
 
@@ -29,7 +29,7 @@ use maxmargin::{
     Blocks, Bounded, Bounds, Certificate, GroupBounds, Problem, Quality, SlackRescaled,
 };
 
-/// A problem of any type, and what its weights have to do with those of its model.
+/// A problem of any type, and the relation between its weights and those of its model.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming};
@@ -64,7 +64,7 @@ trait KernelBlocks: Blocks + InputWeights {}
 impl<P: NodeInputs> KernelBlocks for Kernelised<P> {}
 
 impl BuiltProblem {
-    /// The problem, to be trained on.
+    /// The problem, for training.
     pub fn blocks(&self) -> &dyn Blocks {
         match &self.0 {
             Built::Plain(problem) => &**problem,
@@ -75,10 +75,11 @@ impl BuiltProblem {
         }
     }
 
-    /// How much decoding may have missed at most, where it is a heuristic for graphs, so that the true objective lies
-    /// between the primal of a certificate of weights and that much more. Messages bound the hinge of every graph from
-    /// above, and so λ/2 ‖w‖² + the mean of these bounds is at least the true objective. Nothing is known of other
-    /// decoders. On as many threads as [`thread_count`](crate::thread_count) says.
+    /// An upper bound of what decoding may have missed, if it is a heuristic for graphs. The true objective then
+    /// lies between the primal of a certificate of weights and the primal plus this bound. Messages bound the hinge
+    /// of every graph from above, so λ/2 ‖w‖² + the mean of these bounds is at least the true objective. For other
+    /// decoders, the result is `None`. It is computed on as many threads as [`thread_count`](crate::thread_count)
+    /// says.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -119,18 +120,18 @@ impl BuiltProblem {
         }
         let norm_sq: f64 = w.iter().map(|w| w * w).sum();
         let bound = 0.5 * found.lambda * norm_sq + self.risk_bound(w, threads)?;
-        // What a heuristic finds is no more than the true objective, so a bound below that is rounding.
+        // A heuristic never finds more than the true objective, so a bound below its result is due to rounding.
         Some((bound - found.primal).max(0.0)).filter(|missed| missed.is_finite())
     }
 
-    /// States in a certificate what decoding may have missed, unless that is known already.
+    /// Sets the amount that decoding may have missed in a certificate, unless it is already known.
     pub(crate) fn state_missed(&self, found: &mut Certificate, w: &[f64], threads: usize) {
         if found.quality == Quality::Heuristic && found.missed.is_none() {
             found.missed = self.missed(found, w, threads);
         }
     }
 
-    /// An upper bound of the mean hinge of weights, where messages give one.
+    /// An upper bound of the mean hinge of weights, if messages provide one.
     fn risk_bound(&self, w: &[f64], threads: usize) -> Option<f64> {
         let n = self.blocks().examples();
         let bounds = match &self.0 {
@@ -150,7 +151,7 @@ impl BuiltProblem {
         Some(risk / all)
     }
 
-    /// What its weights have to do with those of its model.
+    /// The relation between its weights and those of its model.
     pub fn role(&self) -> ProblemRole<'_> {
         match &self.0 {
             Built::Plain(_) | Built::Graphs(_) | Built::Potts(_) => ProblemRole::Plain,
@@ -163,7 +164,7 @@ impl BuiltProblem {
         Self(Built::Plain(Box::new(problem)))
     }
 
-    /// A problem whose outputs cannot all be tried. Slack rescaling searches with its decoder.
+    /// A problem with too many outputs to try them all. Slack rescaling searches with its decoder.
     fn searched(
         problem: impl Problem + 'static,
         rescaling: Rescaling,
@@ -237,7 +238,7 @@ impl Spec {
         let stated = bounds;
         let bounds = self.resolve_bounds(stated)?;
         if self.kernel().is_some() && !stated.is_empty() {
-            // Before a training there is no support, and so perhaps no weight that a bound could be put on.
+            // Before a training there is no support, so there may be no weight to which a bound could apply.
             return Err(KernelError::Bounds.into());
         }
         Ok(match (self, examples) {
@@ -289,7 +290,7 @@ impl Spec {
         })
     }
 
-    /// What examples of another kind are told.
+    /// The error for examples of another kind.
     pub(crate) const fn other_kind(&self) -> ProblemError {
         ProblemError::OtherKind { kind: self.kind() }
     }
@@ -321,7 +322,7 @@ impl MultilabelSpec {
             (Some(_), Rescaling::Slack) => Err(ProblemError::SlackBeside("a kernel")),
             (Some(own), Rescaling::Margin) => BuiltProblem::kernelised(problem, own),
             (None, Rescaling::Margin) => Ok(BuiltProblem::plain(problem)),
-            // Sets of many labels cannot all be tried.
+            // Sets of many labels are too many to try them all.
             (None, Rescaling::Slack) if self.shape.labels > SetScores::MOST_LABELS => {
                 BuiltProblem::searched(problem, Rescaling::Slack)
             }
@@ -371,7 +372,7 @@ impl SegmentSpec {
 }
 
 impl PottsSpec {
-    /// The problem of labelling graphs, with the bounds of its own shape alone.
+    /// The problem of labelling graphs, with only the bounds of its own shape.
     ///
     /// # Errors
     /// Graphs that do not fit, or an inference that the shape does not allow.
@@ -402,7 +403,7 @@ impl PottsSpec {
 }
 
 impl TreeSpec {
-    /// The problem of placing the parts of trees, with the bounds of its own shape alone.
+    /// The problem of placing the parts of trees, with only the bounds of its own shape.
     ///
     /// # Errors
     /// Examples that do not fit.

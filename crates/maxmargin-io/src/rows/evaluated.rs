@@ -23,7 +23,7 @@ use maxmargin::model::LabelledRows;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvalRows {
-    /// The rows. Labels from `known` on are none of the model's.
+    /// The rows. The model does not know labels from `known` on.
     pub rows: LabelledRows,
     /// Names of the labels: those of the model, then those it does not know.
     pub labels: Names,
@@ -41,8 +41,7 @@ pub struct EvalRows {
 /// counted; so are unknown labels, unless `rule` is [`LabelRule::Strict`].
 ///
 /// # Errors
-/// Whatever the reader finds; a label that is missing or not known, where `rule` forbids it; an
-/// input without rows.
+/// If the reader fails, if a label is missing or not known but `rule` requires it, or if the input has no rows.
 ///
 /// ```
 /// use maxmargin_io::{LabelRule, Lines, Names, open_row_reader, read_rows_with};

@@ -1,4 +1,4 @@
-//! The labels of rows, each with one number however it is written, and new orders of names.
+//! The labels of rows, each with one number for all of its spellings, and new orders of names.
 
 use crate::dataset::intern;
 use crate::names::Names;
@@ -7,11 +7,11 @@ use crate::numbered::canonical;
 use maxmargin::sort;
 use std::borrow::Cow;
 
-/// The new numbers of old ones; none where nothing changes.
+/// The new numbers of old ones, or `None` if nothing changes.
 pub(crate) struct Renumbering(Option<Vec<Option<u32>>>);
 
 impl Renumbering {
-    /// Brings names into a new order.
+    /// Puts names into a new order.
     pub(crate) fn new(names: &mut Names, order: Option<Vec<u32>>) -> Self {
         let Some(order) = order else { return Self(None) };
         let mut new = vec![None; names.len()];
@@ -30,7 +30,7 @@ impl Renumbering {
     }
 }
 
-/// The labels by the numbers they are, if all are numbers and not in order yet.
+/// The labels in numeric order, if all are numbers and they are not in this order yet.
 pub(super) fn numeric_order(names: &Names) -> Option<Vec<u32>> {
     let values: Result<Vec<f64>, _> = names.iter().map(parse_value).collect();
     let values = values.ok().filter(|values| !values.is_sorted())?;
@@ -39,7 +39,7 @@ pub(super) fn numeric_order(names: &Names) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// Likewise the attributes, if all are whole numbers.
+/// The same for attributes, if all are whole numbers.
 pub(crate) fn index_order(names: &Names) -> Option<Vec<u32>> {
     let values: Option<Vec<u64>> = names.iter().map(canonical).collect();
     let values = values.filter(|values| !values.is_sorted())?;
@@ -48,13 +48,13 @@ pub(crate) fn index_order(names: &Names) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// Names of labels as they are written, found by what they mean.
+/// Names of labels as they are written, found by their meaning.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {
     pub(super) names: Names,
-    /// The same in the one spelling that counts.
+    /// The same names in their normal spelling.
     spellings: Names,
-    /// All texts that were asked for, and the label that each means.
+    /// All texts that were looked up, and the label that each means.
     texts: Names,
     meanings: Vec<u32>,
 }
@@ -65,9 +65,9 @@ impl Labels {
         Self { names: names.clone(), spellings, texts: Names::new(), meanings: Vec::new() }
     }
 
-    /// The index of a label, which is added if it is new; none if there are too many.
+    /// Returns the index of a label, and adds the label if it is new. Returns `None` if there are too many.
     pub(crate) fn intern(&mut self, name: &str) -> Option<u32> {
-        // The same few texts come again and again, and spelling takes time.
+        // The same few texts are looked up again and again, and finding the normal spelling takes time.
         if let Some(text) = self.texts.get(name) {
             return Some(self.meanings[text as usize]);
         }
@@ -82,13 +82,13 @@ impl Labels {
         Some(label)
     }
 
-    /// The names, as they were written first.
+    /// The names, as they were first written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.names.iter()
     }
 }
 
-/// The one spelling of a label: numbers are what they are, however they are written.
+/// The normal spelling of a label, which is the same for all spellings of a number.
 fn spelling(name: &str) -> Cow<'_, str> {
     let Ok(value) = parse_value(name) else { return name.into() };
     let mut text = String::new();

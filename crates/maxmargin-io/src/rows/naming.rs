@@ -1,4 +1,5 @@
-//! Rows in name form, turned into index form: with names that grow, and by the names of a model.
+//! Converts rows from name form to index form: with names to which new ones are added, or with the names of a
+//! model.
 
 use super::labels::Labels;
 use crate::dataset::{intern, token_place};
@@ -9,7 +10,7 @@ use crate::names::Names;
 use crate::sequence::{RawSequence, RawToken};
 use maxmargin::model::LabelledRows;
 
-/// The names of rows to train on, which grow with them.
+/// The names of rows for training, to which new names are added.
 #[derive(Debug, Clone)]
 pub(crate) struct RowNames {
     format: Format,
@@ -21,7 +22,7 @@ pub(crate) struct RowNames {
 }
 
 impl RowNames {
-    /// The names that the format has anyway.
+    /// Starts with the names that every data set of the format has.
     pub(crate) fn new(format: Format) -> Self {
         let (labels, attributes) = (Labels::of(&format.fixed_labels()), format.fixed_attributes());
         Self { format, labels, attributes, row: Vec::new(), own: Vec::new() }
@@ -54,7 +55,7 @@ impl RowNames {
     }
 }
 
-/// Turns rows in name form into index form by the names of a model.
+/// Converts rows from name form to index form with the names of a model.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -75,7 +76,7 @@ impl RowNames {
 /// ```
 #[derive(Debug, Clone)]
 pub struct RowMapping<'a> {
-    /// Those of the model, and after them those that it does not know.
+    /// The labels of the model, followed by those that it does not know.
     pub(super) labels: Labels,
     pub(super) known: usize,
     attributes: &'a Names,
@@ -85,7 +86,7 @@ pub struct RowMapping<'a> {
 }
 
 impl<'a> RowMapping<'a> {
-    /// A mapping of data in a format through the names of a model.
+    /// Creates a mapping of data in a format with the names of a model.
     pub fn new(labels: &Names, attributes: &'a Names, rule: LabelRule, format: Format) -> Self {
         let (labels, known) = (Labels::of(labels), labels.len());
         Self { labels, known, attributes, rule, format, unknown: Unknown::default() }
@@ -93,11 +94,11 @@ impl<'a> RowMapping<'a> {
 
     /// Adds the tokens of `raw`, which came from `file`, as rows to `to`.
     ///
-    /// A label that the model does not know gets a number after those of the model, so that no
-    /// prediction is equal to it.
+    /// A label that the model does not know gets a number after those of the model, so it never equals a
+    /// prediction.
     ///
     /// # Errors
-    /// A label that is missing or not known, where the rule forbids it.
+    /// If a label is missing or not known, but the rule requires it.
     pub fn add(
         &mut self,
         file: &str,
@@ -133,12 +134,12 @@ impl<'a> RowMapping<'a> {
         Ok(())
     }
 
-    /// What was not known so far; `tokens` counts rows.
+    /// The counts of unknown names so far; `tokens` counts rows.
     pub fn unknown(&self) -> Unknown {
         self.unknown
     }
 
-    /// The labels of the model, and after them those that it does not know.
+    /// The labels of the model, followed by those that it does not know.
     pub fn labels(&self) -> &Names {
         &self.labels.names
     }
@@ -160,7 +161,7 @@ fn label_names<'a>(
     Ok(one.into_iter().chain(list.into_iter().flat_map(|list| list.split(','))))
 }
 
-/// Adds a label to those of a row, unless it is there; whether it is new.
+/// Adds a label to those of a row, unless the row has it. Returns whether the label is new.
 fn push_label(own: &mut Vec<u32>, label: u32) -> bool {
     let new = !own.contains(&label);
     if new {
@@ -169,7 +170,7 @@ fn push_label(own: &mut Vec<u32>, label: u32) -> bool {
     new
 }
 
-/// [`LabelledRows::push`] with errors that name the file.
+/// Like [`LabelledRows::push`], with errors that name the file.
 fn push_row(
     to: &mut LabelledRows,
     attributes: impl IntoIterator<Item = (u32, f64)>,

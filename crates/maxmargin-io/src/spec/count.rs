@@ -1,15 +1,15 @@
-//! How many weights a model has, counted without overflow: shapes come from files and data that anyone may have
-//! written.
+//! Counts the weights of a model without overflow, because anyone may have written the files and data that shapes
+//! come from.
 
 use super::{SegmentSpec, Spec};
 use crate::model::ModelError;
 use crate::problem::ProblemError;
 
-/// Models with more weights are refused. A run keeps several numbers for each weight, so that this many take more
-/// than ten gigabytes.
+/// Models with more weights are refused. A run stores several numbers for each weight, so this many weights take
+/// more than ten gigabytes.
 const MOST_WEIGHTS: u128 = 1 << 29;
 
-/// A product of counts, as large as can be if it overflows.
+/// A product of counts, or the largest number if it overflows.
 fn product(counts: impl IntoIterator<Item = usize>) -> u128 {
     counts.into_iter().fold(1, |product: u128, count| product.saturating_mul(count as u128))
 }
@@ -101,7 +101,7 @@ impl Spec {
         Err(ProblemError::TooManyWeights { count, most: MOST_WEIGHTS, advice })
     }
 
-    /// As [`check_size`](Self::check_size), of a shape in a file.
+    /// Like [`check_size`](Self::check_size), for a shape in a file.
     pub(crate) fn check_stated_size(&self) -> Result<(), ModelError> {
         self.check_size().map_err(|error| ModelError::content(error.to_string()))
     }

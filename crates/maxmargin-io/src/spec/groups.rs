@@ -1,9 +1,9 @@
-//! The groups that weights come in.
+//! The groups of weights.
 
 use super::{BinarySpec, FactorGraphSpec, PottsSpec, SegmentSpec, Spec};
 use std::ops::Range;
 
-/// A group of weights: a tensor of its own in a model file, and a group that bounds can be put on.
+/// A group of weights: it is a separate tensor in a model file, and it can have bounds.
 ///
 /// ```
 /// use maxmargin::model::binary::BinaryShape;
@@ -34,7 +34,7 @@ impl Spec {
     pub fn groups(&self) -> Vec<WeightGroup> {
         let mut groups = self.linear_groups();
         if let (Some(_), Some(first)) = (self.kernel(), groups.first_mut()) {
-            // Of inputs and labels, in place of weights of attributes and labels.
+            // These weights belong to inputs and labels instead of attributes and labels.
             first.name = "coefficients".to_owned();
         }
         let dim = groups.last().map_or(0, |group| group.range.end);

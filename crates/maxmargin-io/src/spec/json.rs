@@ -1,19 +1,19 @@
-//! Specifications in files: an object whose `kind` says which specification it is.
+//! Specifications in files: an object whose `kind` states the kind of specification.
 
 use super::{KINDS, Spec};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Writes what `#[serde(tag = "kind")]` would, by way of a JSON value. All kinds with all their parts are then compiled
-/// for one form of output, and not for every one that files, pages and programs need.
+/// Writes the same as `#[serde(tag = "kind")]`, but by way of a JSON value. So all kinds with all their parts are
+/// compiled for one form of output, and not for each form that files, pages and programs need.
 impl Serialize for Spec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_object().map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
-/// Reads the same, likewise.
+/// Reads the same form, also by way of a JSON value.
 impl<'de> Deserialize<'de> for Spec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_object(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)

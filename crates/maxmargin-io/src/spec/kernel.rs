@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// The kernel of a model: see [`maxmargin::kernel`].
 ///
-/// A model with a kernel is linear in the kernel values of an input and those of its support, so that
-/// its weights are laid out as those of a linear model with the inputs of the support as attributes:
-/// [`ChainSpec::scoring_shape`] and its like say so.
+/// A model with a kernel is linear in the kernel values of an input and the inputs of its support. So its weights
+/// have the layout of a linear model whose attributes are the inputs of the support: see
+/// [`ChainSpec::scoring_shape`] and the same method of other specifications.
 ///
 /// ```
 /// use maxmargin::kernel::{Kernel, Support};
@@ -31,16 +31,15 @@ use serde::{Deserialize, Serialize};
 pub struct KernelSpec {
     /// The kernel.
     pub kernel: Kernel,
-    /// How many bytes of kernel values training and verification may keep.
+    /// The number of bytes of kernel values that training and verification may keep.
     pub bytes: usize,
-    /// The inputs that the model is a sum over; none before it is trained. Tensors of their own in a model
-    /// file.
+    /// The inputs that the model is a sum over, or none before training. They are separate tensors in a model file.
     #[serde(skip)]
     pub support: Support,
 }
 
 impl KernelSpec {
-    /// What turns inputs into the attributes that weights belong to.
+    /// Converts inputs to the attributes that weights belong to.
     ///
     /// ```
     /// use maxmargin::kernel::{Kernel, Support};
@@ -64,7 +63,7 @@ fn scoring_attributes(kernel: Option<&KernelSpec>, attributes: usize) -> usize {
 }
 
 impl ChainSpec {
-    /// The shape of the weights as they are: with a kernel, its inputs take the place of attributes.
+    /// The shape of the weights. With a kernel, inputs of the support take the place of attributes.
     pub fn scoring_shape(&self) -> ChainShape {
         let attributes = scoring_attributes(self.kernel.as_ref(), self.shape.attributes);
         ChainShape { attributes, ..self.shape }
@@ -72,7 +71,7 @@ impl ChainSpec {
 }
 
 impl MulticlassSpec {
-    /// The shape of the weights as they are: with a kernel, its inputs take the place of attributes.
+    /// The shape of the weights. With a kernel, inputs of the support take the place of attributes.
     pub fn scoring_shape(&self) -> MulticlassShape {
         let attributes = scoring_attributes(self.kernel.as_ref(), self.shape.attributes);
         MulticlassShape { attributes, ..self.shape }
@@ -80,7 +79,7 @@ impl MulticlassSpec {
 }
 
 impl MultilabelSpec {
-    /// The shape of the weights as they are: with a kernel, its inputs take the place of attributes.
+    /// The shape of the weights. With a kernel, inputs of the support take the place of attributes.
     pub fn scoring_shape(&self) -> MultilabelShape {
         let attributes = scoring_attributes(self.kernel.as_ref(), self.shape.attributes);
         MultilabelShape { attributes, ..self.shape.clone() }
@@ -98,7 +97,7 @@ impl Spec {
         }
     }
 
-    /// The kernel, to be changed.
+    /// The kernel, for changes.
     pub fn kernel_mut(&mut self) -> Option<&mut KernelSpec> {
         match self {
             Self::Chain(spec) => spec.kernel.as_mut(),

@@ -1,4 +1,4 @@
-//! How models whose decoding is hard are trained.
+//! How models are trained if their decoding is hard.
 
 use super::{Spec, WeightGroup};
 use crate::model::ModelError;
@@ -6,8 +6,8 @@ use maxmargin::Problem as _;
 use maxmargin::model::soft::{RhoScale, SoftError, SoftGraph};
 use serde::{Deserialize, Serialize};
 
-/// How the weights of a multi-label model, a factor graph or a labelled graph are found: what a model file says of it,
-/// since it changes what is optimal.
+/// How the weights of a multi-label model, a factor graph or a labelled graph are found. A model file states it,
+/// because it changes which weights are optimal.
 ///
 /// ```
 /// use maxmargin_io::{FactorTraining, SoftSpec};
@@ -27,7 +27,7 @@ pub enum FactorTraining {
     Soft(Box<SoftSpec>),
 }
 
-/// Soft constraints, and what they have come to.
+/// Soft constraints, and the results of training with them.
 ///
 /// ```
 /// use maxmargin_io::SoftSpec;
@@ -38,28 +38,28 @@ pub enum FactorTraining {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SoftSpec {
-    /// How soft they are.
+    /// The parameter ρ. The larger it is, the softer the constraints are.
     pub rho: f64,
-    /// Whether the penalty is inside the mean over examples or beside it. Files that do not say it are from
-    /// before it could be inside.
+    /// Whether the penalty is inside the mean over examples or beside it. In files without this entry it is beside
+    /// the mean, because earlier versions had no other choice.
     #[serde(default = "beside")]
     pub rho_scale: RhoScale,
-    /// The λ of the problem, which is built for it; 0 before it is known.
+    /// The λ for which the problem is built. It is 0 before it is known.
     pub lambda: f64,
-    /// How smooth every maximum is, if it is.
+    /// How smooth every maximum is, if maxima are smoothed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothing: Option<f64>,
     /// Number of blocks: of variables and factors of all examples.
     pub blocks: usize,
-    /// Number of weights after those of the model: messages, and those that smoothing adds.
+    /// Number of weights after those of the model: messages, and the weights that smoothing adds.
     pub messages: usize,
     /// The hard objective g(w, δ), without ρ/2·‖δ‖²: an upper bound of the optimum over the LP
     /// relaxation.
     pub hard_objective: f64,
-    /// How far variables and factors disagree, at most and as the root of the mean of squares.
+    /// The disagreement of variables and factors: the largest, and the root of the mean of squares.
     pub violation: (f64, f64),
-    /// The multipliers of the augmented Lagrangian, none if they are all 0. A tensor of their own in a model
-    /// file.
+    /// The multipliers of the augmented Lagrangian, or none if they are all 0. They are a separate tensor in a
+    /// model file.
     #[serde(skip)]
     pub multipliers: Vec<f64>,
 }
@@ -69,7 +69,7 @@ const fn beside() -> RhoScale {
 }
 
 impl SoftSpec {
-    /// Soft constraints of a problem that is not trained yet.
+    /// Creates the soft constraints of a problem that is not trained yet.
     pub fn new(rho: f64) -> Self {
         Self {
             rho,
@@ -84,7 +84,7 @@ impl SoftSpec {
         }
     }
 
-    /// What ρ is, for people: `rho 1`, or `rho 1 (sum)` where the penalty is beside the mean over examples.
+    /// ρ in words: `rho 1`, or `rho 1 (sum)` if the penalty is beside the mean over examples.
     ///
     /// ```
     /// assert_eq!(maxmargin_io::SoftSpec::new(0.5).rho_in_words(), "rho 0.5");
@@ -96,7 +96,7 @@ impl SoftSpec {
         }
     }
 
-    /// Takes note of what the weights of a problem have come to.
+    /// Records the results for the weights of a problem.
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
@@ -123,7 +123,7 @@ impl From<SoftSpec> for FactorTraining {
 }
 
 impl FactorTraining {
-    /// Whether it is the ordinary one.
+    /// Whether it is the usual training.
     pub fn is_decoding(&self) -> bool {
         *self == Self::Decoding
     }
@@ -141,10 +141,10 @@ impl FactorTraining {
         if let Self::Soft(soft) = self { soft.messages } else { 0 }
     }
 
-    /// The problem that it is about, if that is not the one of the decoder; `build` makes it from λ and ρ.
+    /// The soft problem, if training uses one. `build` makes it from λ and ρ.
     ///
     /// # Errors
-    /// What `build` refuses, or numbers that make no problem.
+    /// If `build` fails, or if the numbers do not make a problem.
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
@@ -174,7 +174,7 @@ impl FactorTraining {
         }
     }
 
-    /// Refuses numbers that make no problem.
+    /// Refuses numbers that do not make a problem.
     pub(super) fn check(&self) -> Result<(), ModelError> {
         let Self::Soft(soft) = self else { return Ok(()) };
         let positive = |value: f64| value > 0.0 && value.is_finite();
@@ -197,7 +197,7 @@ impl FactorTraining {
 }
 
 impl Spec {
-    /// How it is trained, where there is a choice.
+    /// How it is trained, if there is a choice.
     pub fn training(&self) -> Option<&FactorTraining> {
         match self {
             Self::Multilabel(spec) => Some(&spec.training),
@@ -207,17 +207,17 @@ impl Spec {
         }
     }
 
-    /// Its soft constraints, if it was trained through such.
+    /// Its soft constraints, if it is trained with soft constraints.
     pub fn soft(&self) -> Option<&SoftSpec> {
         if let Some(FactorTraining::Soft(soft)) = self.training() { Some(soft) } else { None }
     }
 
-    /// Its soft constraints, to be changed.
+    /// Its soft constraints, for changes.
     pub fn soft_mut(&mut self) -> Option<&mut SoftSpec> {
         if let Some(FactorTraining::Soft(soft)) = self.training_mut() { Some(soft) } else { None }
     }
 
-    /// How it is trained, to be changed.
+    /// How it is trained, for changes.
     pub fn training_mut(&mut self) -> Option<&mut FactorTraining> {
         match self {
             Self::Multilabel(spec) => Some(&mut spec.training),
@@ -227,7 +227,7 @@ impl Spec {
         }
     }
 
-    /// Tells a model whose problem is made for one λ which one it is; whether it is such a model.
+    /// Sets the λ of a specification whose problem is made for one λ. Returns whether it is such a specification.
     ///
     /// ```
     /// use maxmargin::inference::Inference;

@@ -1,4 +1,4 @@
-//! Graphs, trees and matchings, which know how their features are made.
+//! Graphs, trees and matchings, whose specifications also define how their features are made.
 
 use super::{FactorTraining, Rescaling, Spec};
 use crate::alignment::AlignmentFeatures;
@@ -31,8 +31,8 @@ pub struct PottsSpec {
     pub loss: NodeLoss,
     /// How labels are found.
     pub inference: PottsInference,
-    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
-    /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
+    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), in which `None` means infinity. The whole
+    /// entry is `None` if the features were made elsewhere, so that none of our files can provide them.
     pub widths: Option<Vec<Option<f64>>>,
     /// How its weights are found.
     #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
@@ -64,10 +64,10 @@ pub struct TreeSpec {
     pub shape: TreeShape,
     /// The loss it was trained for.
     pub loss: TreeLoss,
-    /// The kinds of each joint, of trees of joints.
+    /// The kinds of each joint, for trees of joints.
     pub kinds: Option<PoseKinds>,
-    /// How score maps are simulated; nothing if they were made elsewhere, so that no file of ours can
-    /// give them.
+    /// How score maps are simulated. `None` if they were made elsewhere, so that none of our files can provide
+    /// them.
     pub simulation: Option<PoseSimulation>,
     /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
     #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
@@ -93,8 +93,8 @@ pub struct MatchingSpec {
     pub shape: MatchingShape,
     /// The loss it was trained for.
     pub loss: LinkLoss,
-    /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
-    /// can give them.
+    /// How attributes are made of words. `None` if they were made elsewhere, so that none of our files can provide
+    /// them.
     pub features: Option<AlignmentFeatures>,
     /// How the loss enters. Slack rescaling searches with the decoder: see [`maxmargin::SlackRescaled`].
     #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
@@ -102,7 +102,8 @@ pub struct MatchingSpec {
 }
 
 impl TreeSpec {
-    /// Refuses what no training writes: kinds of another tree, or a simulation that no memory holds.
+    /// Refuses specifications that training never writes: with kinds of another tree, or with a simulation that
+    /// does not fit into memory.
     pub(super) fn check(&self) -> Result<(), ModelError> {
         let (Some(kinds), Some(simulation)) = (&self.kinds, &self.simulation) else {
             return match self.kinds.is_some() || self.simulation.is_some() {

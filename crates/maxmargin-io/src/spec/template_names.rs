@@ -1,11 +1,11 @@
-//! Names of the templates of factor graphs and of their attributes, as model files keep them.
+//! Names of the templates of factor graphs and of their attributes, as model files store them.
 
 use super::FactorGraphSpec;
 use crate::factor_graph::FactorGraphNames;
 use crate::names::Names;
 
 impl FactorGraphSpec {
-    /// The names of templates and of their attributes, from those that a model file keeps.
+    /// The names of templates and of their attributes, from the names in a model file.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -49,7 +49,7 @@ impl FactorGraphSpec {
 const SEPARATOR: char = ':';
 
 impl FactorGraphNames {
-    /// The names of all attributes, each with its template's before it.
+    /// The names of all attributes. The name of its template stands before each.
     pub(crate) fn full_names(&self) -> Names {
         let own = self.templates.iter().zip(&self.attributes);
         own.flat_map(|(t, names)| names.iter().map(move |a| format!("{t}{SEPARATOR}{a}"))).collect()

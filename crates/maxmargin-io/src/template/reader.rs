@@ -1,4 +1,4 @@
-//! Columns in, attributes out.
+//! Reads columns, and makes attributes of them.
 
 use super::{Piece, Template};
 use crate::columns::Layout;
@@ -15,9 +15,8 @@ use std::ops::Range;
 
 /// Reads columns between blanks and gives every token the attributes of a [`Template`].
 ///
-/// All lines have the same number of columns, of which the last is the label; where the template
-/// knows how many there were in training, one less means that labels are absent. A blank line ends a
-/// sequence.
+/// All lines have the same number of columns, of which the last is the label. If the template knows the number of
+/// columns in training, a file with one column less has no labels. A blank line ends a sequence.
 ///
 /// ```
 /// use maxmargin_io::{Lines, RawSequence, ReadSequences, Template, TemplateReader};
@@ -38,16 +37,16 @@ use std::ops::Range;
 pub struct TemplateReader {
     lines: Lines,
     template: Template,
-    /// The columns of the sentence at hand, one after the other.
+    /// The columns of the current sentence, one after the other.
     text: String,
     cells: Vec<Range<usize>>,
     tokens: Vec<Row>,
     kept: Option<KeptLines>,
-    /// What was found wrong while looking ahead.
+    /// An error that was found while looking ahead.
     failed: Option<DataError>,
 }
 
-/// Where a token's columns begin, how many it has, and where it came from.
+/// The place and number of a token's columns, and the line that it came from.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     first: usize,
@@ -64,7 +63,7 @@ impl TemplateReader {
         Self { lines, template, text, cells, tokens, kept: None, failed: None }
     }
 
-    /// Notes how many columns there are, by the first line that is not blank.
+    /// Finds out the number of columns from the first line that is not blank.
     fn find_columns(&mut self) -> Result<(), DataError> {
         if self.template.columns.is_some() {
             return Ok(());
@@ -87,7 +86,7 @@ impl TemplateReader {
         }
     }
 
-    /// Adds the current line to the sentence at hand.
+    /// Adds the current line to the current sentence.
     fn row(&mut self) -> Result<(), DataError> {
         let (line, first) = (self.lines.line(), self.cells.len());
         let mut last = 0;
@@ -125,7 +124,7 @@ impl TemplateReader {
         &self.text[self.cells[self.tokens[t].first + column].clone()]
     }
 
-    /// Turns the sentence at hand into tokens with attributes.
+    /// Converts the current sentence to tokens with attributes.
     fn generate(&self, into: &mut RawSequence) {
         for (t, row) in self.tokens.iter().enumerate() {
             let labelled = Some(row.columns) == self.template.columns;

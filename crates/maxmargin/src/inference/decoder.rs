@@ -15,12 +15,12 @@ use crate::util::names::named_enum;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// `auto` enumerates graphs with at most this many labellings: trying them all takes about as long as a
-/// small linear program, and is exact.
+/// `auto` enumerates graphs with at most this many labellings. Enumeration is exact, and takes about as long as a
+/// small linear program.
 const FEW_LABELLINGS: usize = 1 << 12;
 
-/// The largest number of scores (of the states of all variables and factors together, and steps of patterns) of a graph that a linear
-/// program decodes without being asked for: it takes from milliseconds to minutes, where max-product takes less
+/// `auto` uses a linear program only for graphs with at most this many scores (of the states of all variables and
+/// factors, and of steps of patterns). A linear program takes from milliseconds to minutes; max-product takes less
 /// than one millisecond.
 const MOST_SCORES_OF_LP: usize = 512;
 

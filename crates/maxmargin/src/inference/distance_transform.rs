@@ -5,8 +5,8 @@
 //! D(p) = max_q  f(q) − a·(q − p)² − b·(q − p)
 //! ```
 //!
-//! for all p together, in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over p, and
-//! D is their upper envelope. In the plane, rows are transformed first, then columns.
+//! This computes D for all p together, in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over
+//! p, and D is their upper envelope. In the plane, rows are transformed first, then columns.
 
 /// The cost `square`·δ² + `linear`·δ of a displacement δ along one axis.
 ///

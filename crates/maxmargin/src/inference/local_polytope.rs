@@ -18,8 +18,9 @@
 //!
 //! is an upper bound at *any* δ.
 //!
-//! A factor that is given by patterns has masses of patterns instead, and [flows](super::pattern_flow) whose marginals
-//! they are. So its part of the polytope is the same as with all joint states, of which there may be very many.
+//! A factor that is given by patterns has masses of patterns instead, and [flows](super::pattern_flow) that have
+//! these masses as marginals. Its part of the polytope is the same as with all of its joint states, which may be
+//! very many.
 
 use super::labelling::Labelling;
 use super::lp::{LinearProgram, LpError, SolveLp};
@@ -178,7 +179,7 @@ impl LocalPolytope {
                 }
             }
         }
-        // These rows come last: `bound` has no use for their multipliers.
+        // `bound` does not need the multipliers of these rows, so they come last.
         pattern_flow::push_flows(lp, graph);
         scale
     }
@@ -266,8 +267,8 @@ pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
     nodes.sum::<f64>() + bound
 }
 
-/// Checks that masses are a point of the local polytope, to `slack` in every mass. Of the masses of patterns, it checks
-/// what is necessary: none is larger than that of a state that its pattern has.
+/// Checks that masses are a point of the local polytope, to `slack` in every mass. For masses of patterns, it
+/// checks a necessary condition: no pattern has a larger mass than any of its states.
 ///
 /// ```
 /// use maxmargin::SparseVec;
@@ -289,7 +290,7 @@ pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Re
     if !masses.is_finite() {
         return Err("a mass is not finite".to_owned());
     }
-    // Collect the masses. None is negative.
+    // Collect the masses, and refuse negative ones.
     let mut dense = vec![0.0; graph.size()];
     for &(at, mass) in masses.entries() {
         let Some(entry) = usize::try_from(at).ok().and_then(|at| dense.get_mut(at)) else {

@@ -12,8 +12,9 @@
 //! k variables       p_v(y) = 1/k · max over the joint states with y_v = y of θ_c + Σ a
 //! ```
 //!
-//! where p are the new scores of the variables, δ = p − a. No step raises the bound. Linear programs find the least
-//! bound, but take minutes where this takes as long as some rounds of max-product, and comes close.
+//! where p are the new scores of the variables, δ = p − a. A step never raises the bound. The resulting bound is
+//! close to the least one. A linear program finds the least bound, but takes minutes; these steps take as long as a
+//! few rounds of max-product.
 
 use super::local_polytope::dual_bound;
 use super::pattern_search::PatternScratch;
@@ -22,10 +23,10 @@ use super::topology::Topology;
 /// The largest number of sweeps over all factors.
 const MOST_SWEEPS: usize = 60;
 
-/// The bound is computed after so many sweeps.
+/// The bound is computed each time after this number of sweeps.
 const SWEEPS: usize = 10;
 
-/// The sweeps end when this share of what they have gained since the beginning is not gained in some sweeps.
+/// The sweeps end when the last [`SWEEPS`] of them have gained at most this share of the whole gain so far.
 const LEAST_GAIN: f64 = 0.01;
 
 /// Computes bounds. It reuses its memory.
@@ -42,13 +43,14 @@ const LEAST_GAIN: f64 = 0.01;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MessageBound {
-    /// Scores of states with all that factors have sent.
+    /// Scores of states, including all that factors have sent.
     nodes: Vec<f64>,
     /// What factors have sent: one number per factor, variable and state.
     deltas: Vec<f64>,
-    /// What the variables of the factor at hand bring in, one after the other.
+    /// The scores of the variables of the current factor, without what this factor has sent, one variable after the
+    /// other.
     incoming: Vec<f64>,
-    /// What they get.
+    /// The new scores of these variables.
     outgoing: Vec<f64>,
     joint: Vec<f64>,
     patterns: PatternScratch,
@@ -73,7 +75,7 @@ impl MessageBound {
         for sweep in 1..=MOST_SWEEPS {
             let factors = graph.factors();
             for at in 0..factors {
-                // There and back, so that what one end knows gets to the other in one sweep.
+                // Sweeps alternate in direction, so that information from one end reaches the other in one sweep.
                 let factor = if sweep % 2 == 1 { at } else { factors - 1 - at };
                 self.step(graph, scores, factor);
             }
@@ -120,7 +122,7 @@ impl MessageBound {
         }
     }
 
-    /// Shares a table out among two variables.
+    /// Distributes a table between two variables.
     fn share_of_pair(&mut self, table: &[f64], states: usize) {
         let (left, right) = self.incoming.split_at(states);
         let (of_left, of_right) = self.outgoing.split_at_mut(states);
@@ -141,7 +143,7 @@ impl MessageBound {
         }
     }
 
-    /// Shares a table out among any number of variables.
+    /// Distributes a table among any number of variables.
     fn share_of_many(&mut self, graph: &Topology, scores: &[f64], factor: usize) {
         let (table, scope) = (graph.table(factor), graph.scope(factor));
         let first = graph.message(factor, 0).start;

@@ -7,7 +7,8 @@
 //! f ≥ 0,    Σ f into a node = Σ f out of it,    Σ_{steps that read y_v = y} f = μ_v(y),    Σ_{steps to ends that count p} f = μ_p
 //! ```
 //!
-//! Flows come after all parts of the graph, one factor after the other, one for each step.
+//! The linear program has one flow for each step. Flows come after all parts of the graph, one factor after the
+//! other.
 
 use super::lp::LinearProgram;
 use super::patterns::Patterns;
@@ -38,7 +39,7 @@ pub(super) fn push_marginals(
     }
 }
 
-/// Adds the rows that keep the flows of all factors together, and those of the masses of patterns.
+/// Adds the rows that conserve the flows of all factors, and the rows of the masses of patterns.
 pub(super) fn push_flows(lp: &mut LinearProgram, graph: &Topology) {
     let mut flows = graph.size();
     for factor in 0..graph.factors() {
@@ -53,7 +54,7 @@ pub(super) fn push_flows(lp: &mut LinearProgram, graph: &Topology) {
                 masses[pattern as usize].push((flow, 1.0));
             }
         }
-        // What comes out of the first node is 1 by the rows of the first variable; nothing comes out of the ends.
+        // The rows of the first variable make the flow out of the first node 1. There is no flow out of the ends.
         let inner = nodes.into_iter().skip(1);
         let inner = inner.filter(|row| row.iter().any(|&(_, sign)| sign < 0.0));
         inner.for_each(|row| lp.push_row(row, 0.0));
@@ -62,8 +63,8 @@ pub(super) fn push_flows(lp: &mut LinearProgram, graph: &Topology) {
     }
 }
 
-/// Makes a flow that is nearly one exact, by sharing what comes into a node out as the flow does, and adds up the masses
-/// of the patterns and of the states of all variables.
+/// Makes a nearly consistent flow exact: divides the flow into each node among the steps from this node, in the
+/// proportions of the old flow. Then adds up the masses of the patterns and of the states of all variables.
 pub(super) fn straighten(
     patterns: &Patterns,
     flow: &mut [f64],
@@ -77,7 +78,7 @@ pub(super) fn straighten(
     masses.fill(0.0);
     states.fill(0.0);
     for (step, mass) in patterns.steps().zip(flow) {
-        // A node out of which nothing flows sends what it has through its first state.
+        // A node without any flow out of it passes everything on through its first state.
         let is_first = f64::from(step.state == 0);
         let share = if out[step.from] > 0.0 { *mass / out[step.from] } else { is_first };
         *mass = into[step.from] * share;

@@ -6,16 +6,17 @@ use super::patterns::Patterns;
 /// Scratch memory of searches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatternScratch {
-    /// By node, the best value of a way from the first variable to it.
+    /// For each node, the best value of a path from the first variable to it.
     before: Vec<f64>,
-    /// By node, the best value of a way from it to the end.
+    /// For each node, the best value of a path from it to the end.
     after: Vec<f64>,
 }
 
 impl Patterns {
-    /// The largest value of a joint state, by the scores of patterns and by `own` scores of the states of each
-    /// variable, one variable after the other. `take` is given the state of each variable: the lexicographically first
-    /// ones at ties. If `fixed` has a variable and a state, it keeps that state.
+    /// Returns the largest value of a joint state, which is the sum of the scores of the patterns that count and of
+    /// `own`, the scores of the states of each variable, one variable after the other. Calls `take` with each
+    /// variable and its state; at ties, these states are the lexicographically first ones. If `fixed` has a
+    /// variable and a state, the variable keeps that state.
     pub(crate) fn maximise(
         &self,
         own: &[f64],
@@ -63,7 +64,8 @@ impl Patterns {
         }
     }
 
-    /// The value of the best way to the end from a node before the variable in `slot`, through a state of it.
+    /// The value of the best path to the end that starts at a node before the variable in `slot` and goes through a
+    /// state of it.
     fn step_value(
         &self,
         slot: usize,
@@ -112,7 +114,7 @@ fn allowed(slot: usize, states: usize, fixed: Option<(usize, usize)>) -> std::op
     }
 }
 
-/// NaN is better than any number, so that it does not go unnoticed.
+/// Treats NaN as better than any number, so that it is noticed.
 fn is_better(value: f64, best: f64) -> bool {
     value > best || value.is_nan() && !best.is_nan()
 }

@@ -1,7 +1,7 @@
 //! Factors over many variables that are given by a few patterns.
 //!
-//! A table of scores for k variables has as many entries as they have joint states, which is hopeless for large k. But
-//! the score of a *high-order potential* often depends only on which of a few patterns a labelling fits:
+//! A table of scores for k variables has an entry for each of their joint states, which is hopeless for large k.
+//! But the score of a *high-order potential* often depends only on which of a few patterns a labelling fits:
 //!
 //! ```text
 //! θ_c(y_c) = Σ_p s_p · [y_c fits p]              every pattern that fits counts
@@ -9,16 +9,17 @@
 //! ```
 //!
 //! Such a factor has one score per pattern, and one mass per pattern in part space; the joint states are never listed.
-//! Everything else follows from an acyclic graph whose paths are the joint states: it reads one variable after the
-//! other, and a node is the set of patterns that still fit. Maxima are shortest paths there, and the convex hull of all
-//! joint states is the set of its flows, so a relaxation is as tight as with the whole table.
+//! Everything else follows from an acyclic graph whose paths are the joint states. A path reads one variable after
+//! the other, and each of its nodes is the set of patterns that still fit. The best joint state is a longest path.
+//! The convex hull of all joint states is the set of flows through the graph, so a relaxation is as tight as with
+//! the whole table.
 
 use crate::util::names::named_enum;
 use std::collections::HashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The largest number of patterns of a factor: sets of patterns are the bits of a word.
+/// The largest number of patterns of a factor. Sets of patterns are stored as the bits of one word.
 const MOST_PATTERNS: usize = 64;
 
 /// The largest number of steps from a set of patterns to the next, over all variables of a factor.
@@ -33,10 +34,10 @@ named_enum! {
     /// ```
     #[derive(Default)]
     Counting("counting") {
-        /// All of them: the score is a sum.
+        /// All of them count: the score is a sum.
         #[default]
         All = "all",
-        /// The first of them: if scores fall from pattern to pattern, the score is a maximum.
+        /// Only the first of them counts: if scores fall from pattern to pattern, the score is a maximum.
         First = "first",
     }
 }
@@ -121,12 +122,13 @@ pub struct Patterns(pub(super) Arc<Compiled>);
 pub(super) struct Compiled {
     rows: Vec<Vec<Option<u32>>>,
     counting: Counting,
-    /// For each variable, the place of its first state if the states of all variables are numbered in order, and the
-    /// number of all.
+    /// For each variable, the place of its first state, if the states of all variables are numbered in order. The
+    /// last entry is the number of all states.
     starts: Vec<usize>,
     pub(super) layers: Vec<Layer>,
-    /// A node is a set of patterns that fit what was read. For each variable, the place of the first node before it among
-    /// all nodes; then that of the first node behind the last variable.
+    /// A node is a set of patterns that fit the variables read so far. For each variable, this is the place of the
+    /// first node before it among all nodes. The last entry is the place of the first node behind the last
+    /// variable.
     pub(super) nodes: Vec<usize>,
     /// For each node behind the last variable, the patterns that count.
     pub(super) ends: Vec<Vec<u32>>,
@@ -152,8 +154,8 @@ impl Patterns {
     /// Creates patterns for variables with these numbers of states.
     ///
     /// # Errors
-    /// If there are no patterns or variables, or too many patterns; if a pattern does not fit the variables or comes
-    /// twice; if the patterns overlap in too many ways.
+    /// If there are no patterns or variables, or too many patterns; if a pattern does not fit the variables; if two
+    /// patterns are equal; if the patterns overlap in too many ways.
     pub fn new<R: AsRef<[Option<u32>]>>(
         states: &[usize],
         rows: impl IntoIterator<Item = R>,

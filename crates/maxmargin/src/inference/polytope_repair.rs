@@ -1,4 +1,4 @@
-//! Masses that a solver of linear programs has left nearly consistent, made consistent.
+//! Makes the masses that a solver of linear programs returns consistent. They are nearly consistent before.
 
 use super::pattern_flow;
 use super::topology::Topology;

@@ -74,7 +74,7 @@ impl Topology {
         Self::with_patterns(states, factors.into_iter().map(|scope| (scope, None)))
     }
 
-    /// Creates a graph in which some factors are given by patterns. These may have one variable only.
+    /// Creates a graph in which some factors are given by patterns. Such a factor may have a single variable.
     ///
     /// ```
     /// use maxmargin::inference::Topology;
@@ -90,7 +90,7 @@ impl Topology {
     /// ```
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new), and if patterns are for variables with other numbers of states.
+    /// The same as for [`new`](Self::new), and if the numbers of states of patterns and of their variables differ.
     pub fn with_patterns<'p, S: AsRef<[u32]>>(
         states: impl IntoIterator<Item = usize>,
         factors: impl IntoIterator<Item = (S, Option<&'p Patterns>)>,
@@ -391,7 +391,7 @@ impl Topology {
         }
     }
 
-    /// How far the scores of a factor can be apart, at most.
+    /// An upper bound of the difference between two scores of a factor, under any two labellings.
     pub(crate) fn spread(&self, factor: usize, scores: &[f64]) -> f64 {
         let own = &scores[self.table(factor)];
         if self.patterns(factor).is_some() {
@@ -509,8 +509,7 @@ impl Topology {
     }
 }
 
-/// Returns the index of the first largest number, and the number. NaN counts as the largest, so that it
-/// does not go unnoticed.
+/// Returns the index of the first largest number, and the number. NaN counts as the largest, so that it is noticed.
 pub(crate) fn argmax(values: &[f64]) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (at, &value) in values.iter().enumerate() {

@@ -175,7 +175,8 @@ impl<K: JointKernel> JointProblem<K> {
     /// Creates a problem. Up to `bytes` of kernel values are cached.
     ///
     /// # Errors
-    /// A truth that is not among the outputs, or a kernel that gives an output no finite length.
+    /// If a truth is not among the outputs, if the kernel gives an output a squared length that is negative or not
+    /// finite, or if all examples have too many outputs together.
     pub fn new(data: K, bytes: usize) -> Result<Self, JointKernelError> {
         let mut starts = vec![0];
         for example in 0..data.examples() {
@@ -235,7 +236,8 @@ impl<K: JointKernel> JointProblem<K> {
         })
     }
 
-    /// Writes the output with the largest value to `y`; the first of several.
+    /// Writes the output with the largest value to `y`, or the first of several such outputs. NaN counts as the
+    /// largest value.
     fn best(values: impl Iterator<Item = f64>, y: &mut usize) {
         let mut most = f64::NEG_INFINITY;
         *y = 0;

@@ -1,20 +1,22 @@
 //! Kernels for every model: inputs whose inner products are kernel values.
 //!
 //! The kernel values of M inputs are the inner products of M vectors z: K = ZZᵀ. A model that is linear in its inputs,
-//! trained on z in place of x, is the model with the kernel. Nothing in a model, a decoder or a certificate has to know
-//! of it, so graphs, trees, matchings, soft constraints, slack rescaling and bounds on other weights all go with a
-//! kernel this way. The price is one attribute per direction that the inputs span: a row of up to M numbers for each.
+//! trained on z in place of x, is the model with the kernel. The model, the decoder and the certificate need not
+//! know about the kernel. So graphs, trees, matchings, soft constraints, slack rescaling and bounds on other
+//! weights can all be used with a kernel in this way. The price is one attribute for each direction that the inputs
+//! span: each input becomes a row of up to M numbers.
 
 use super::function::{Kernel, KernelError};
 use super::inputs::{Collector, Inputs};
 use crate::model::Row;
 
-/// Vectors z(x) with ⟨z(x), z(x′)⟩ = k(x, x′) for the inputs that it was made of, by a Cholesky decomposition with
-/// pivots.
+/// Vectors z(x) with ⟨z(x), z(x′)⟩ = k(x, x′) for the inputs from which the map was made. They come from a Cholesky
+/// decomposition with pivots.
 ///
-/// Directions are added from the largest down until what is left of every input is at most a share of the largest
-/// kernel value. Then |k(x, x′) − ⟨z(x), z(x′)⟩| is at most [`left_over`](Self::left_over) for all pairs of these
-/// inputs. A new input is mapped to the vector whose inner products with the chosen inputs are its kernel values.
+/// Directions are added from the largest one down, until the squared length that remains of every input is at most
+/// a share of the largest kernel value. Then |k(x, x′) − ⟨z(x), z(x′)⟩| is at most [`left_over`](Self::left_over)
+/// for all pairs of these inputs. A new input is mapped to the vector whose inner products with the chosen inputs
+/// are its kernel values.
 ///
 /// ```
 /// use maxmargin::kernel::{Kernel, KernelMap};
@@ -56,11 +58,11 @@ pub struct KernelMap {
 const ROUNDING: f64 = 1e-14;
 
 impl KernelMap {
-    /// Makes a map of inputs. Directions are left out once what is left of every input is at most `left` times the
-    /// largest kernel value, or when there are `most` of them.
+    /// Makes a map of inputs. It stops adding directions once the squared length that remains of every input is at
+    /// most `left` times the largest squared length, or when there are `most` directions.
     ///
     /// # Errors
-    /// If parameters of the kernel are out of range, or if inputs are so large that it is not finite.
+    /// If parameters of the kernel are out of range, or if inputs are so large that the kernel is not finite.
     pub fn fit<R>(
         inputs: impl IntoIterator<Item = R>,
         kernel: Kernel,
@@ -77,7 +79,8 @@ impl KernelMap {
             collector.number(Row { attributes: &attributes, values: &values });
         }
         let all = collector.finish();
-        // What is left of every input: ‖x‖² less its part in the directions so far.
+        // The squared length that remains of every input: its kernel with itself, minus its part in the directions
+        // so far.
         let mut rest: Vec<f64> = (0..all.len() as u32).map(|m| all.own_value(&kernel, m)).collect();
         if let Some((example, &value)) = rest.iter().enumerate().find(|(_, v)| !v.is_finite()) {
             return Err(KernelError::Value { example, value });
@@ -87,7 +90,7 @@ impl KernelMap {
         let (mut pivots, mut columns): (Vec<usize>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         let (mut dense, mut values) = (Vec::new(), Vec::new());
         while pivots.len() < most.min(all.len()) {
-            // The first of the largest, so that the same inputs make the same map.
+            // Choose the first of the largest, so that the same inputs make the same map.
             let mut pivot = 0;
             (1..rest.len()).for_each(|m| pivot = if rest[m] > rest[pivot] { m } else { pivot });
             if rest[pivot] <= enough {
@@ -123,8 +126,8 @@ impl KernelMap {
         self.chosen.len()
     }
 
-    /// The largest squared length that an input of the fit has outside of the directions of the map: kernel values are
-    /// met to this.
+    /// The largest squared length that an input of the fit has outside of the directions of the map. Kernel values
+    /// of these inputs are exact up to this error.
     pub fn left_over(&self) -> f64 {
         self.left_over
     }
@@ -134,7 +137,7 @@ impl KernelMap {
         &self.kernel
     }
 
-    /// z(x), as pairs of attribute and value. Attributes of x that come twice are added up.
+    /// Returns z(x) as pairs of attribute and value. The values of a repeated attribute of x are added up.
     pub fn map(&self, input: &[(u32, f64)]) -> Vec<(u32, f64)> {
         let (attributes, values): (Vec<u32>, Vec<f64>) = input.iter().copied().unzip();
         let (mut dense, mut z) = (Vec::new(), Vec::new());

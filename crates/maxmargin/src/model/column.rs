@@ -1,13 +1,13 @@
 //! The flat arrays that examples are stored in.
 //!
-//! An array is either owned, or shared with whoever holds the memory, such as a mapped file. Shared arrays are
-//! read in place; the first change makes a copy of its own.
+//! An array is either owned, or shared with the owner of the memory, such as a mapped file. Shared arrays are read
+//! in place. The first change copies them.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Memory that somebody else holds and that never changes.
+/// Memory that another object owns and that never changes.
 pub type SharedSlice<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
 
 /// A flat array of examples, owned or shared.
@@ -31,12 +31,12 @@ enum Memory<T> {
 }
 
 impl<T: Copy> Column<T> {
-    /// An array that is read where it is.
+    /// Creates an array that is read in place.
     pub fn shared(memory: SharedSlice<T>) -> Self {
         Self(Memory::Shared(memory))
     }
 
-    /// The array itself, to be changed. Shared memory is copied first.
+    /// The array, for changes. Shared memory is copied first.
     #[inline]
     pub(crate) fn to_mut(&mut self) -> &mut Vec<T> {
         if let Memory::Shared(memory) = &self.0 {
@@ -91,8 +91,8 @@ impl<T: fmt::Debug> fmt::Debug for Column<T> {
     }
 }
 
-/// Adds `more`, which stand for `count` numbers, to `own`, which stand for `before`; no number at all means
-/// that every one is 1.
+/// Appends `more`, which stands for `count` numbers, to `own`, which stands for `before` numbers. An empty array
+/// stands for numbers that are all 1.
 pub(crate) fn append_unless_ones(
     own: &mut Column<f64>,
     before: usize,
@@ -108,9 +108,9 @@ pub(crate) fn append_unless_ones(
     own.resize(before + count, 1.0);
 }
 
-/// Positions in another array, which never decrease: where each item begins, and where the last one ends.
+/// Positions in another array: where each item begins, and where the last one ends. They never decrease.
 ///
-/// They take four bytes each while they fit, which is up to four billion entries, and eight beyond that.
+/// Each takes four bytes while all positions fit, which is up to four billion entries, and eight bytes beyond that.
 ///
 /// ```
 /// use maxmargin::model::{Column, Offsets};
@@ -153,7 +153,7 @@ impl Offsets {
         }
     }
 
-    /// Whether there is no position at all.
+    /// Whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -179,7 +179,8 @@ impl Offsets {
         }
     }
 
-    /// Adds the positions of `other` after its first one, which is 0, each counted from the last of these.
+    /// Appends the positions of `other` except its first one, which is 0. They are shifted by the last position of
+    /// these offsets.
     pub(crate) fn append(&mut self, other: &Self) {
         let base = self.last();
         if let (Self::Short(own), Self::Short(more)) = (&mut *self, other)
@@ -202,7 +203,7 @@ impl Offsets {
         ascend && !self.is_empty() && self.get(0) == 0 && self.last() == entries
     }
 
-    /// Brings the positions of these items near.
+    /// Prefetches the positions of these items.
     #[inline]
     pub(crate) fn prefetch(&self, items: std::ops::Range<usize>) {
         use crate::util::prefetch::prefetch;

@@ -59,7 +59,7 @@ pub enum InputError {
         found: usize,
         /// How many there are.
         known: usize,
-        /// What is counted, after a space, or nothing where `what` says it.
+        /// What is counted, after a space. It is empty if `what` says it.
         unit: &'static str,
     },
     /// An example is incomplete, or parts do not fit together.

@@ -84,7 +84,7 @@ impl LabelledRows {
             });
         }
         self.rows.push(row)?;
-        // Weights are stored from the first one on that is not 1.
+        // Weights are stored from the first one that is not 1.
         if weight != 1.0 && self.weights.is_empty() {
             let before = self.len();
             self.weights.to_mut().resize(before, 1.0);
@@ -168,8 +168,9 @@ impl LabelledRows {
         selected
     }
 
-    /// Adds the rows of `other`, in which labels and attributes have other numbers: label `y` of `other` is
-    /// `labels[y]` here, and attribute `a` is `attributes[a]`. Different ones stay different.
+    /// Appends the rows of `other`, which numbers labels and attributes differently: label `y` of `other` is
+    /// `labels[y]` here, and attribute `a` is `attributes[a]`. Different labels or attributes must have different
+    /// numbers here.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -195,8 +196,8 @@ impl LabelledRows {
         self.sort_labels(first);
     }
 
-    /// Gives label `y` the number `labels(y)`, and attribute `a` the number `attributes(a)`; those that get
-    /// none are left out. Different ones stay different.
+    /// Gives label `y` the number `labels(y)`, and attribute `a` the number `attributes(a)`. Labels and attributes
+    /// without a number are left out. Different ones must have different numbers.
     ///
     /// ```
     /// let mut data = maxmargin::model::LabelledRows::new();
@@ -236,7 +237,7 @@ impl LabelledRows {
         }
     }
 
-    /// The arrays that the rows are stored in, to be kept in a file.
+    /// The arrays that the rows are stored in, to write them to a file.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -253,11 +254,10 @@ impl LabelledRows {
         RowColumns { rows, attributes, values, starts, labels, weights }
     }
 
-    /// Rows that are stored in these arrays, which may be shared with a file.
+    /// Creates rows that are stored in these arrays, which may be shared with a file.
     ///
     /// # Errors
-    /// If the arrays do not belong together, or if they hold what [`push`](Self::push) would not have made of
-    /// any row.
+    /// If the arrays do not belong together, or if they contain a row that [`push`](Self::push) cannot have made.
     #[cfg(feature = "unstable")]
     pub fn from_columns(columns: RowColumns) -> Result<Self, BadColumns> {
         let RowColumns { rows, attributes, values, starts, labels, weights } = columns;

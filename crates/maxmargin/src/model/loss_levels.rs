@@ -1,12 +1,13 @@
-//! Losses that are multiples of a unit, so that there are few different ones to try.
+//! Losses that are multiples of a unit, so that they have few different values.
 
-/// Costs that are nearer to a multiple of the unit than this, relative to the unit, are that multiple.
+/// A cost counts as a multiple of the unit if it differs from it by at most this, relative to the unit.
 const ROUNDING: f64 = 1e-12;
 
 /// A cost of more units than this is refused: its levels would not fit into memory.
 const MOST_UNITS: f64 = (1 << 20) as f64;
 
-/// The costs as multiples of the smallest positive one, which is returned (1 if all are 0), if that is what they are.
+/// Writes the costs as multiples of the smallest positive cost to `steps`, and returns that cost (1 if all costs
+/// are 0). Returns `None` if a cost is not a multiple of it, or is too large a multiple.
 pub(crate) fn in_units(
     costs: impl Iterator<Item = f64> + Clone,
     steps: &mut Vec<usize>,

@@ -1,7 +1,7 @@
 //! Ready-made structures: [problems](crate::Problem) to train without writing an oracle.
 //!
-//! Each folder holds a model: its data, the shape of its weights, its loss, and the problem that these make up. Data of
-//! rows are shared: [`LabelledRows`].
+//! Each folder contains a model: its data, the shape of its weights, its loss, and the problem that consists of
+//! these. Models of rows share their data: [`LabelledRows`].
 
 pub mod binary;
 pub mod chain;

@@ -55,7 +55,7 @@ impl Rows {
             if value != 1.0 && values.is_empty() {
                 values.resize(attributes.len(), 1.0);
             }
-            // Once values are stored, there is one for every attribute.
+            // If values are stored, there is one for every attribute.
             if value != 1.0 || !values.is_empty() {
                 values.push(value);
             }
@@ -65,11 +65,11 @@ impl Rows {
         Ok(())
     }
 
-    /// Adds the rows of `other`, whose attribute `a` is called `attributes[a]` here.
+    /// Appends the rows of `other`, whose attribute `a` has the number `attributes[a]` here.
     pub(crate) fn append(&mut self, other: &Self, attributes: &[u32]) {
         let (before, more) = (self.attributes.len(), other.attributes.len());
         if !(self.values.is_empty() && other.values.is_empty()) {
-            // Once values are stored, there is one for every attribute.
+            // If values are stored, there is one for every attribute.
             let values = self.values.to_mut();
             values.resize(before, 1.0);
             values.extend_from_slice(&other.values);
@@ -80,8 +80,8 @@ impl Rows {
         self.starts.append(&other.starts);
     }
 
-    /// Gives attribute `a` the number `new(a)`, and leaves out the attributes that get none. The entries of
-    /// a row keep their order.
+    /// Gives attribute `a` the number `new(a)`, and leaves out the attributes without a number. The entries of a
+    /// row keep their order.
     pub(crate) fn renumber(&mut self, new: impl Fn(u32) -> Option<u32>) {
         let (attributes, values) = (self.attributes.to_mut(), self.values.to_mut());
         let has_values = !values.is_empty();
@@ -109,7 +109,7 @@ impl Rows {
         self.starts = starts;
     }
 
-    /// Sorts the entries of each row from `first` on by attribute. No attribute comes twice in a row.
+    /// Sorts the entries of each row from `first` on by attribute. A row must not have the same attribute twice.
     pub(crate) fn sort(&mut self, first: usize) {
         let (attributes, values) = (self.attributes.to_mut(), self.values.to_mut());
         let mut pairs: Vec<(u32, f64)> = Vec::new();
@@ -143,8 +143,8 @@ impl Rows {
         (self.starts, self.attributes, self.values)
     }
 
-    /// Rows that are stored in these arrays, unless the arrays do not belong together or a value is not
-    /// finite.
+    /// Creates rows that are stored in these arrays. Fails if the arrays do not belong together or if a value is
+    /// not finite.
     pub(crate) fn from_columns(
         starts: Offsets,
         attributes: Column<u32>,

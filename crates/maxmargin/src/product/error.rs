@@ -29,7 +29,7 @@ pub enum ProductError {
     NoPoints {
         /// The block.
         block: usize,
-        /// Why it has none.
+        /// Why it has no points.
         why: String,
     },
     /// The function has another number of coordinates than the blocks.
@@ -40,7 +40,7 @@ pub enum ProductError {
         /// Number of coordinates of all blocks.
         found: usize,
     },
-    /// An order that needs what the blocks do not tell.
+    /// The order needs the lengths of corners, which blocks do not provide.
     #[error("order {order} draws blocks by the lengths of their corners, which are not known here")]
     Order {
         /// The order.

@@ -174,7 +174,7 @@ impl Powers {
         Self { size, matrix, square, vector: vec![0.0; size] }
     }
 
-    /// Sets the matrix. `entry` is called for one half only.
+    /// Sets the matrix. Calls `entry` for one half of it only.
     fn fill(&mut self, entry: impl Fn(usize, usize) -> f64) {
         fill_symmetric(&mut self.matrix, self.size, entry);
     }

@@ -1,4 +1,4 @@
-//! A queue that hands out what scores best, as searches for the n best answers need it.
+//! A queue that returns the item with the best score first, for searches for the n best answers.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

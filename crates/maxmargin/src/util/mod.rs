@@ -1,4 +1,4 @@
-//! Small tools that know nothing of problems and solvers.
+//! Small tools that do not depend on problems or solvers.
 
 pub(crate) mod best_first;
 pub(crate) mod names;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A name that a setting does not know. The message lists the names that it knows.
+/// A name that a setting does not have. The message lists the names that it has.
 ///
 /// ```
 /// let error = "random".parse::<maxmargin::Order>().unwrap_err();
@@ -13,7 +13,7 @@ use thiserror::Error;
 #[error("unknown {what} {found:?}; known are {}", known.join(", "))]
 #[non_exhaustive]
 pub struct UnknownName {
-    /// What was to be named.
+    /// What the name was for.
     pub what: &'static str,
     /// The name as it was given.
     pub found: String,
@@ -40,7 +40,7 @@ macro_rules! named_enum {
             /// of their declaration.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// The name of this variant: one of [`NAMES`](Self::NAMES), and what it prints as.
+            /// The name of this variant: one of [`NAMES`](Self::NAMES). `Display` prints the same.
             pub fn name(self) -> &'static str {
                 match self { $( Self::$variant => $text, )+ }
             }

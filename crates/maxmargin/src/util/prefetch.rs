@@ -1,14 +1,15 @@
 //! Fetching memory ahead of its use.
 //!
-//! In random order every block comes from far memory. The order often knows the next block one visit ahead;
-//! then we ask for its memory before working on the current one, so that the next visit need not wait.
+//! In random order, the memory of every block is far away. The order often knows the next block one visit ahead.
+//! Then the memory of the next block is requested before work on the current one begins, so that the next visit
+//! need not wait.
 //!
-//! This is the only `unsafe` code here: one instruction that is a mere hint. Reading the memory instead is
-//! safe, but the processor waits for such reads (`benchmarks/results/2026-11-15-liblinear.md`). Only the
-//! beginning of a long slice is asked for. More was slower: requests that exceed what can be under way at
-//! once seem to hold up the current visit.
+//! This is the only `unsafe` code here: one instruction, which is only a hint. Reading the memory instead would be
+//! safe, but the processor waits for such reads (`benchmarks/results/2026-11-15-liblinear.md`). Only the beginning
+//! of a long slice is requested. Requesting more was slower: requests beyond the number that the processor can
+//! handle at once seem to hold up the current visit.
 
-/// Bytes of a cache line on the machines we know; only speed depends on it.
+/// The bytes of a cache line on the machines we know. It affects only the speed.
 const CACHE_LINE: usize = 64;
 
 /// How many lines of a slice are fetched. The processor recognises the pattern and fetches the rest by
@@ -18,13 +19,13 @@ const LINES: usize = 20;
 /// The same for slices that the next visit works through slowly. More lines were slower on chains.
 const FIRST_LINES: usize = 8;
 
-/// Brings the first cache lines of a slice near.
+/// Requests the first cache lines of a slice.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T]) {
     prefetch_lines(slice, LINES);
 }
 
-/// As [`prefetch`], for a slice that the next visit works through slowly.
+/// Like [`prefetch`], for a slice that the next visit works through slowly.
 #[inline]
 pub(crate) fn prefetch_first<T>(slice: &[T]) {
     prefetch_lines(slice, FIRST_LINES);
@@ -35,27 +36,28 @@ fn prefetch_lines<T>(slice: &[T], lines: usize) {
     one_of_each_line(slice).take(lines).for_each(prefetch_line);
 }
 
-/// An item of every cache line of a slice; larger items are asked for at their beginning.
+/// Returns an item of every cache line of a slice. Each item that is larger than a cache line is returned, for its
+/// beginning.
 #[inline]
 fn one_of_each_line<T>(slice: &[T]) -> impl Iterator<Item = &T> {
     let step = (CACHE_LINE / size_of::<T>().max(1)).max(1);
     slice.iter().step_by(step)
 }
 
-/// Asks for the cache line of an item, without waiting for it.
+/// Requests the cache line of an item, without waiting for it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[allow(unsafe_code)]
 fn prefetch_line<T>(item: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: every x86-64 processor has this instruction (it came with SSE), and it is a mere hint: it
-    // reads and writes nothing that a program could see, and never faults, whatever the address; and
-    // here the address is even that of a live item. To read the item instead would be safe as
-    // well, but the processor would have to wait for it: a quarter of the time on sparse text.
+    // SAFETY: every x86-64 processor has this instruction (it came with SSE), and it is only a hint. It reads and
+    // writes nothing that a program could see, and it never faults, whatever the address is; here the address
+    // belongs to a live item. Reading the item instead would also be safe, but the processor would have to wait for
+    // it, which takes a quarter of the time on sparse text.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
 }
 
-/// Elsewhere no stable instruction exists, and nothing is fetched.
+/// Does nothing, because other processors have no stable instruction for this.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn prefetch_line<T>(item: &T) {
@@ -66,7 +68,7 @@ fn prefetch_line<T>(item: &T) {
 mod tests {
     use super::{CACHE_LINE, one_of_each_line, prefetch, prefetch_first};
 
-    /// The distances in bytes between the items that are asked for.
+    /// The distances in bytes between the items whose cache lines are requested.
     fn strides<T>(slice: &[T]) -> Vec<usize> {
         let places: Vec<usize> =
             one_of_each_line(slice).map(|item| std::ptr::from_ref(item).addr()).collect();

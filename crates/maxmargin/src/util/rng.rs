@@ -20,7 +20,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// The generator that belongs to `seed`, at the start of its stream. Any seed will do.
+    /// The generator that belongs to `seed`, at the start of its stream. Every seed is valid.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -40,7 +40,7 @@ impl Rng {
         loop {
             let wide = u128::from(self.0.next_u64()) * u128::from(bound);
             let low = wide as u64;
-            // The first test spares the division nearly always.
+            // The first test nearly always avoids the division.
             if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (wide >> 64) as usize;
             }

@@ -1,12 +1,13 @@
 //! Stable sorting that is compiled once.
 //!
-//! The sorts of the standard library are compiled anew for every type and every closure, at about 6 kB each. Here the
-//! numbers of the items are sorted, behind one closure that compares two of them, so that a call adds next to nothing
-//! to a program. A comparison takes a call through a pointer: use this where few items are sorted, or few times.
+//! The sorts of the standard library are compiled again for every type and every closure, at about 6 kB each. The
+//! functions here sort the numbers of the items, behind one closure that compares two of them, so a call adds
+//! hardly anything to a program. Each comparison is a call through a pointer, so use these functions to sort few
+//! items, or to sort rarely.
 
 use std::cmp::Ordering;
 
-/// Sorts as [`sort_by`](slice::sort_by) does.
+/// Sorts like [`sort_by`](slice::sort_by).
 ///
 /// ```
 /// let mut names = ["pear", "fig", "apple", "kiwi"];
@@ -18,7 +19,7 @@ pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     arrange(order, &mut |a, b| items.swap(a, b));
 }
 
-/// Sorts as [`sort_by_key`](slice::sort_by_key) does.
+/// Sorts like [`sort_by_key`](slice::sort_by_key).
 ///
 /// ```
 /// let mut numbers = [-3, 2, -1];
@@ -29,7 +30,7 @@ pub fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// The numbers 0 to `n` in the order that `compare` says; equal ones stay in theirs.
+/// The numbers from 0 to below `n` in the order of `compare`; equal ones keep their order.
 fn sorted(n: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| compare(a, b));

@@ -178,9 +178,9 @@ impl Graphs {
         Ok(())
     }
 
-    /// Adds a factor that is given by patterns: its attributes have a weight for each pattern instead of one for each
-    /// joint state, so it may be over many variables. Factors of one template have as many patterns each, over
-    /// whatever variables.
+    /// Adds a factor that is given by patterns. Its attributes have a weight for each pattern instead of one for
+    /// each joint state, so it may be over many variables. Factors of one template must have the same number of
+    /// patterns, but may be over any variables.
     ///
     /// ```
     /// use maxmargin::model::factor_graph::{Counting, Graphs, Patterns};
@@ -195,7 +195,8 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// The same as for [`push_factor`](Self::push_factor), and if the patterns are for other numbers of states.
+    /// The same as for [`push_factor`](Self::push_factor), and if the numbers of states of the patterns and of the
+    /// variables differ.
     #[cfg(feature = "unstable")]
     pub fn push_pattern_factor(
         &mut self,

@@ -50,9 +50,9 @@ impl Template {
 
 /// The shape of a factor graph's weights: its templates, one block of weights after the other.
 ///
-/// In a block, the weights of all joint states of an attribute are side by side. Joint states are
-/// numbered such that the last variable changes fastest. A template of patterns has a weight for each pattern, and one
-/// whose joint states share weights has one weight per attribute.
+/// In a block, the weights of all joint states of an attribute are side by side. Joint states are numbered such
+/// that the last variable changes fastest. A template of patterns has a weight for each pattern and attribute. A
+/// template whose joint states share weights has one weight per attribute.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{GraphShape, Template};

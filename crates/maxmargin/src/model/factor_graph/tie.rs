@@ -54,7 +54,7 @@ impl Weighting {
             Self::Marked(joint.map(|state| agrees(&template.states, state) == agree).collect())
         };
         match template.tie {
-            // Without attributes there is nothing to share, and no table of joint states is needed.
+            // Without attributes there are no weights to share, and no table of joint states is needed.
             _ if template.attributes == 0 => Self::Free,
             // Patterns have no states to compare; `Compiled` refuses such templates.
             Tie::Agree | Tie::Differ if template.patterns > 0 => Self::Free,
@@ -87,8 +87,8 @@ impl Weighting {
         }
     }
 
-    /// Adds `scale` · Σ mass · features to a sink whose first place is that of the first weight. `state` tells the
-    /// joint state of a part, of which there are `states`.
+    /// Adds `scale` · Σ mass · features to a sink, whose first place is that of the first weight. `state` returns
+    /// the joint state of a part. There are `states` joint states.
     pub(super) fn scatter<S: Sink + ?Sized>(
         &self,
         states: usize,

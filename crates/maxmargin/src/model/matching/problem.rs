@@ -47,7 +47,7 @@ struct Truth {
     links: Vec<u32>,
     /// Whether the truth has more links at some row or column than predictions may have.
     exceeds: bool,
-    /// The factor of all costs.
+    /// The factor that all costs are multiplied by.
     scale: f64,
 }
 
@@ -255,7 +255,7 @@ impl Parts for Matching {
     ) {
         let MatchingWorkspace { scores, is_scored, .. } = workspace;
         let pair = self.data.pair(i);
-        // Scores of other links stay as they were, and nobody asks for them.
+        // Other scores keep their old values, which are not used.
         scores.resize(pair.links().len(), 0.0);
         is_scored.clear();
         is_scored.resize(pair.links().len(), false);

@@ -1,15 +1,16 @@
-//! The best set of labels for each possible loss, where pairs form a forest.
+//! Finds the best set of labels for each possible loss, if the pairs form a forest.
 //!
-//! A recursion from the leaves to the roots keeps, for each label, the best score of its subtree by its own state and by
-//! the loss of the subtree, in units of the smallest cost. Two subtrees meet in a (max, +) convolution, so that all of it
-//! takes as many additions as the square of the number of losses. It finds the maximum of any function of loss and score
-//! that rises with the score, such as the product of slack rescaling, which no search over weights of the loss can promise.
+//! A recursion goes from the leaves to the roots. For each label, it keeps the best score of its subtree for each
+//! state of the label and each loss of the subtree, in units of the smallest cost. Two subtrees are joined by a
+//! (max, +) convolution, so all of it takes as many additions as the square of the number of losses. The result is
+//! the maximum of any function of loss and score that rises with the score, such as the product of slack rescaling.
+//! A search over weights of the loss cannot promise this.
 
 use super::labels::LabelSet;
 use super::problem::{Multilabel, MultilabelWorkspace};
 use crate::model::loss_levels::in_units;
 
-/// With more levels of the loss than this, other searches are quicker.
+/// With more levels of the loss than this, other searches are faster.
 const MOST_LEVELS: usize = 512;
 
 /// The order in which labels are taken: each label with its parent and their pair, roots first.
@@ -54,8 +55,9 @@ impl Forest {
 }
 
 impl Multilabel {
-    /// y ← the set of example `i` with the largest `value(loss, score)`, where the value rises with the score.
-    /// Returns `false` and leaves `y` unchanged if pairs have cycles, or if there are too many losses to try them all.
+    /// Writes to `y` the set of example `i` with the largest `value(loss, score)`, which must rise with the score.
+    /// Returns `false` and leaves `y` unchanged if pairs have cycles, if a score is not finite, if the costs are
+    /// not multiples of one unit, or if there are too many losses to try them all.
     pub(super) fn best_by_loss(
         &self,
         i: usize,
@@ -75,7 +77,7 @@ impl Multilabel {
         }
         let (labels, truth) = (self.shape().labels, self.data().labels(i));
         let is_true = |label: usize| truth.binary_search(&(label as u32)).is_ok();
-        // One label by itself.
+        // The table of each label alone.
         let mut tables: Vec<Table> = (0..labels)
             .map(|label| {
                 let own = |state: usize| {
@@ -87,7 +89,7 @@ impl Multilabel {
                 [own(0), own(1)]
             })
             .collect();
-        // Subtrees move into their parents, and those of roots into one table for all.
+        // Join subtrees with their parents, and those of roots in one table for all.
         let mut all: Table = [vec![0.0], vec![f64::NEG_INFINITY]];
         let mut choices: Vec<Choice> = vec![Choice::default(); labels];
         for &(label, parent) in forest.order.iter().rev() {
@@ -98,7 +100,7 @@ impl Multilabel {
             };
             choices[label] = merge(into, &own, both);
         }
-        // The best loss, and the way back from there.
+        // Find the best loss, and then go back to the states that it comes from.
         let (mut top, mut best) = (f64::NEG_INFINITY, 0);
         for (level, &score) in all[0].iter().enumerate() {
             if score > f64::NEG_INFINITY {
@@ -109,7 +111,7 @@ impl Multilabel {
             }
         }
         let mut states = vec![0; labels];
-        // What is left of the level of each label, and of all roots together.
+        // The levels that remain for each label, and for all roots together.
         let (mut left, mut rest) = (vec![0; labels], best);
         for &(label, parent) in &forest.order {
             let (state, level) = match parent {
@@ -126,8 +128,8 @@ impl Multilabel {
     }
 }
 
-/// Adds the subtree of a child to that of its parent, which is `both` better if both are on. Returns what was chosen at
-/// each level.
+/// Joins the subtree of a child with that of its parent. The score rises by `both` if both labels are on. Returns
+/// the choice at each level.
 fn merge(parent: &mut Table, child: &Table, both: f64) -> Choice {
     let (parents, children) = (parent[0].len(), child[0].len());
     let mut choice = Choice::default();

@@ -1,22 +1,23 @@
 //! Factors over many variables, given by patterns (SOFT-15, Appendix D).
 //!
-//! The dual of such a block is never listed by joint states. It is kept as compact variables, the masses of its patterns
-//! and of the states of its variables: scores, features and messages depend on nothing else. Its oracle is a search
-//! through the sets of patterns that fit ([`Patterns::maximise`]).
+//! The dual of such a block is never listed by joint states. It is kept as compact variables: the masses of its
+//! patterns and of the states of its variables. Scores, features and messages depend only on these. Its oracle is a
+//! search through the sets of patterns that fit ([`Patterns::maximise`]).
 
 use super::layout::{Block, Layout, Side};
 use crate::inference::pattern_search::PatternScratch;
 use crate::inference::patterns::Patterns;
 use crate::problem::sparse::SparseVec;
 
-/// What a block of patterns has besides a block of joint states. Its parts are its patterns, and then the states of its
-/// variables, one variable after the other.
+/// The additional data of a block of patterns, compared with a block of joint states. The parts of such a block are
+/// its patterns, and then the states of its variables, one variable after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Joint {
     pub(super) patterns: Patterns,
     /// The true states of its variables.
     truth: Vec<u32>,
-    /// For each state of its variables, the place of the true state of the same variable among all.
+    /// For each state of its variables, the place of the true state of the same variable among the states of all
+    /// variables.
     truth_of: Vec<usize>,
 }
 
@@ -41,7 +42,7 @@ impl Joint {
         counted.chain(own.map(move |(slot, &state)| place(slot) + state as usize))
     }
 
-    /// The part of the true state of the variable that part `at` is a state of.
+    /// If part `at` is a state of a variable, the part of the true state of this variable; otherwise `at`.
     pub(super) fn true_part(&self, at: usize) -> usize {
         at.checked_sub(self.patterns.len())
             .map_or(at, |own| self.patterns.len() + self.truth_of[own])
@@ -55,7 +56,8 @@ impl Joint {
         self.parts(&self.truth)
     }
 
-    /// The largest value of a joint state, whose states are added to `y`. `values` has those of all parts.
+    /// Returns the largest value of a joint state, and appends its states to `y`. `values` has the values of all
+    /// parts.
     pub(super) fn maximise(
         &self,
         values: &[f64],
@@ -66,7 +68,7 @@ impl Joint {
         self.patterns.maximise(own, patterns, None, scratch, |_, state| y.push(state))
     }
 
-    /// Whether masses of parts may be those of a mixture of joint states, to `slack`. This is necessary only.
+    /// Checks a necessary condition for masses of parts to be those of a mixture of joint states, to `slack`.
     pub(super) fn check(&self, parts: &SparseVec, slack: f64) -> Result<(), String> {
         let mut masses = vec![0.0; self.size()];
         for &(at, mass) in parts.entries() {

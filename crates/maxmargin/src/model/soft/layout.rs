@@ -17,9 +17,9 @@ pub(super) struct Block {
     pub(super) example: u32,
     /// Number of states, or of joint states for a factor, or of parts for a factor that is given by patterns.
     pub(super) states: u32,
-    /// Number of states that have features: all but for patterns.
+    /// Number of states that have features: all states, but only the patterns in a block of patterns.
     pub(super) scored: u32,
-    /// The true state; without meaning for patterns.
+    /// The true state. It has no meaning for patterns.
     pub(super) truth: u32,
     /// The index of its patterns, if it is given by some.
     pub(super) joint: Option<u32>,

@@ -184,7 +184,7 @@ impl Tree {
         }
     }
 
-    /// Fills what the maps at the places of its parent add to the scores of each kind of a node.
+    /// Fills in the scores that the maps at the places of the parent add to each kind of a node.
     fn fill_at_parent(&self, i: usize, w: &[f64], node: usize, search: &mut Search) {
         let (own, weights) = (&self.shape().nodes()[node], &w[self.shape().at_parent(node)]);
         if own.parent_maps == 0 {

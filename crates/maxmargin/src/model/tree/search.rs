@@ -9,7 +9,7 @@ use crate::inference::distance_transform::{Cost, DistanceTransform};
 pub(super) struct Search {
     pub(super) width: usize,
     pub(super) places: usize,
-    /// The score of every node, kind and place; later including the best score of all nodes below it.
+    /// The score of every node, kind and place; later it includes the best score of all nodes below it.
     pub(super) scores: Vec<f64>,
     /// The index of the first score of each node.
     starts: Vec<usize>,
@@ -18,7 +18,8 @@ pub(super) struct Search {
     from: Vec<Vec<u32>>,
     /// The index of the first kind of each node in `best` and `from`.
     kind_starts: Vec<usize>,
-    /// For every node and kind, by place of the parent: what the maps there add. Empty for nodes without such maps.
+    /// For every node and kind, by place of the parent: the scores of the maps there. Empty for nodes without such
+    /// maps.
     pub(super) at_parent: Vec<Vec<f64>>,
     transform: DistanceTransform,
 }

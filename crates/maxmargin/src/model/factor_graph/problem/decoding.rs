@@ -1,5 +1,5 @@
-//! What a factor graph answers at given weights: predictions, scores of single states, bounds of the hinge, and the best
-//! completion of a labelling of which some is known.
+//! What a factor graph computes at given weights: predictions, scores of single states, bounds of the hinge, and
+//! the best completion of a labelling that is partly known.
 
 use super::{FactorGraph, FactorGraphWorkspace};
 use crate::inference::labelling::Labelling;
@@ -62,9 +62,9 @@ impl FactorGraph {
         (0..topology.variables()).map(|v| workspace.scores[topology.node(v)].to_vec()).collect()
     }
 
-    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩: the hinge itself where decoding is exact,
-    /// that of the relaxation where it is solved, and else a bound of the relaxation by messages. So it holds for
-    /// heuristics too, which find less than the hinge.
+    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩. If decoding is exact, it is the hinge
+    /// itself; if the relaxation is solved, it is the hinge of the relaxation; otherwise it is a bound of the
+    /// relaxation by messages. So the bound also holds for heuristics, which may find less than the hinge.
     ///
     /// ```
     /// # use maxmargin::doc::rings;
@@ -98,7 +98,8 @@ impl FactorGraph {
     /// Writes the best states of graph `i` to `y`, among those that are allowed: `allowed` has one entry
     /// for each state of each variable, and at least one state of each variable must be allowed.
     ///
-    /// The inference method is that of the problem, so a heuristic finds good states here, too.
+    /// The inference method is that of the problem. If it is a heuristic, the states are good ones, but maybe not
+    /// the best.
     ///
     /// ```
     /// # use maxmargin::doc::rings;
@@ -125,7 +126,7 @@ impl FactorGraph {
     ) {
         self.prepare(i, w, workspace);
         let topology = &self.graphs[i].topology;
-        // A state that is not allowed costs more than all other scores together can bring.
+        // The penalty of a state that is not allowed is larger than all other scores together.
         let spread = |own: &[f64]| {
             let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             most - own.iter().copied().fold(f64::INFINITY, f64::min)

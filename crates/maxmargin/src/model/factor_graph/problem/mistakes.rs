@@ -1,4 +1,4 @@
-//! Which states are right, what wrong ones cost, and whether masses and a loss belong together.
+//! Which states are right, what wrong states cost, and whether masses and a loss belong together.
 
 use super::FactorGraph;
 use crate::inference::local_polytope::check_consistency;

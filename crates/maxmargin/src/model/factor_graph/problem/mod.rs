@@ -1,5 +1,5 @@
-//! Factor graphs as a structured problem: how one is made, and its oracle. Part space is in `parts.rs`, losses are in
-//! `mistakes.rs`, and what users ask of trained weights is in `decoding.rs`.
+//! Factor graphs as a structured problem: how to create one, and its oracle. Part space is in `parts.rs`, losses
+//! are in `mistakes.rs`, and predictions and other uses of trained weights are in `decoding.rs`.
 
 mod decoding;
 mod mistakes;

@@ -82,7 +82,7 @@ impl Parts for FactorGraph {
         if self.is_free {
             return self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm);
         }
-        // Inner products of factors do not know of weights that joint states share.
+        // Inner products of factors do not take into account that joint states share weights.
         let sums = &mut workspace.sums;
         sums.clear();
         self.scatter_into(i, 1.0, parts, sums);

@@ -1,4 +1,5 @@
-//! Labelled graphs as a structured problem: how one is made, its oracle, and predictions. Part space is in `parts.rs`.
+//! Labelled graphs as a structured problem: how to create one, its oracle, and predictions. Part space is in
+//! `parts.rs`.
 
 mod parts;
 
@@ -202,9 +203,9 @@ impl Potts {
         (0..self.examples()).map(&mut predict).collect()
     }
 
-    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩: the hinge itself where decoding is exact, that
-    /// of the relaxation where it is solved, and else a bound of the relaxation by messages. So it holds for
-    /// heuristics too, which find less than the hinge.
+    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩. If decoding is exact, it is the hinge
+    /// itself; if the relaxation is solved, it is the hinge of the relaxation; otherwise it is a bound of the
+    /// relaxation by messages. So the bound also holds for heuristics, which may find less than the hinge.
     ///
     /// ```
     /// # use maxmargin::doc::patches;
@@ -239,7 +240,8 @@ impl Potts {
         (all + MessageBound::default().bound(&structure, &tables) - truth).max(0.0)
     }
 
-    /// Writes scores to `augmented`, with the cost of a node taken off its right label: all wrong labels cost the same.
+    /// Writes scores to `augmented`, and subtracts the cost of each node from its right label. This works because
+    /// all wrong labels cost the same.
     fn augment(&self, i: usize, scores: &[f64], augmented: &mut Vec<f64>) {
         augmented.clear();
         augmented.extend_from_slice(scores);

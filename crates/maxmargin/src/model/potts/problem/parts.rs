@@ -108,7 +108,7 @@ impl Parts for Potts {
         let (graph, k) = (self.data.graph(i), self.shape.labels);
         let (unary, pairwise) = (&w[self.shape.unary()], &w[self.shape.pairwise()]);
         let (share, nodes) = (self.share(graph), graph.nodes());
-        // Other scores stay as they were, and nobody asks for them.
+        // Other scores keep their old values, which are not used.
         scores.resize(nodes * k, 0.0);
         let edges = if pairwise.is_empty() { 0 } else { graph.edges().len() };
         edge_costs.resize(edges, 0.0);

@@ -233,9 +233,9 @@ impl AtLambda for SoftGraph {
 }
 
 impl CheckPoints for SoftGraph {
-    /// Checks that masses lie in the simplex and that the loss belongs to them. A block of the soft
-    /// problem is a simplex, so this check is complete, but for blocks of patterns: outputs have to be found that make
-    /// up their points.
+    /// Checks that masses lie in the simplex and that the loss belongs to them. A block of the soft problem is a
+    /// simplex, so this check is complete, except for blocks of patterns: their points are proven only by outputs
+    /// that make them up.
     fn check_point(
         &self,
         i: usize,

@@ -416,7 +416,8 @@ impl SoftGraph {
         theta.iter_mut().zip(losses).for_each(|(score, loss)| *score += loss);
     }
 
-    /// The loss of a state, including the multipliers. It is 0 for the truth. Of patterns, it is the loss of a part.
+    /// The loss of a state, including the multipliers. It is 0 for the truth. For a block of patterns, it is the
+    /// loss of a part.
     fn loss_of(&self, block: &Block, state: usize) -> f64 {
         if let Some(joint) = self.layout.joint(block) {
             return self.loss_of_part(block, joint, state);
