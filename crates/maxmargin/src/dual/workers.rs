@@ -90,15 +90,15 @@ pub(crate) struct Workers<'p> {
 /// keep all threads busy.
 const CHUNK: usize = 32;
 
-/// What takes less time than this is done by one thread. Handing out takes some microseconds, and far more where other
-/// programs keep the cores busy.
+/// Work that takes less time than this stays on one thread. Handing it out takes some microseconds, and far more where
+/// other programs keep the cores busy. The clock decides only who works, never what comes out.
 const WORTH_HANDING_OUT: Duration = Duration::from_micros(50);
 
-/// What has taken one thread longer than this is handed out from then on: the first block was a quick one by chance.
-const SURPRISE: Duration = Duration::from_micros(200);
-
-/// The same for work that is counted, in additions.
+/// The same limit for work that is counted, in additions.
 const ADDITIONS_WORTH_HANDING_OUT: usize = 1 << 15;
+
+/// If one thread took longer than this for work that its first block had made seem short, work is handed out from then on.
+const SURPRISE: Duration = Duration::from_micros(200);
 
 /// Batches for each thread, so that no thread has to wait long for another at the end.
 const BATCHES: usize = 4;
