@@ -182,7 +182,7 @@ fn every_resumed_baseline_continues_as_if_never_stopped() {
 
 #[test]
 fn every_resumed_method_continues_as_if_never_stopped() {
-    check_all(&random_chain(70, 4, 2), every_method());
+    check_all(&random_chain(40, 4, 2), every_method());
     check_all(&tokens(&random_chain(15, 4, 2)), every_method());
 }
 
