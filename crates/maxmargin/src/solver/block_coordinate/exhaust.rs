@@ -20,8 +20,9 @@ use crate::settings::Direction;
 /// A sweep that leaves more than this share of the gap is followed by a joint step.
 const SLOW_SHARE: f64 = 0.5;
 
-/// So many rounds of conjugate gradients count as a sweep, which takes about as long. (Small problems make the same oracle
-/// calls as without it. A shard of 20 short sentences at a small gap still works for 10 seconds in three passes.)
+/// This many rounds of conjugate gradients count as one sweep, and take about as long. (Small problems make the same
+/// oracle calls as without this rule. A shard of 20 short sentences at a small gap still works for 10 seconds in three
+/// passes.)
 const ROUNDS_OF_A_SWEEP: usize = 16;
 
 /// Gains below this share of the dual value are rounding. (Without it, a search for λ on three short sequences took
