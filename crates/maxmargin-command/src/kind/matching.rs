@@ -28,7 +28,13 @@ const LEXICON: u64 = 3;
 pub(super) const KNOWN: [&str; 5] =
     ["--links", "--missing-cost", "--min-count", "--lower", "--upper"];
 
-pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
+/// Reads training data, and puts them in index form on so many threads.
+pub(super) fn training(
+    data: &str,
+    format: Option<Format>,
+    args: &ModelArgs,
+    threads: usize,
+) -> Result<Training> {
     if args.loss.is_some() {
         bail!(
             "--loss has no meaning with --model matching\nhint: --missing-cost weighs the mistakes"
@@ -49,7 +55,7 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
         fingerprint: alignment_fingerprint(&pairs),
         template: None,
     };
-    let examples = Alignments::new(pairs, &features)?.into();
+    let examples = Alignments::on_threads(pairs, &features, threads)?.into();
     let features = Some(features);
     let spec = MatchingSpec { shape, loss, features, rescaling: args.rescaling };
     Ok(Training { origin, examples, spec: spec.into() })
@@ -110,7 +116,7 @@ impl Kind for MatchingSpec {
             need_links(data, &pairs)?;
         }
         let fingerprint = alignment_fingerprint(&pairs);
-        let examples = Alignments::new(pairs, features)?.into();
+        let examples = Alignments::on_threads(pairs, features, 0)?.into();
         Ok(Labelled::new(examples, Unknown::default(), fingerprint))
     }
 

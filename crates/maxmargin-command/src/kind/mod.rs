@@ -266,7 +266,7 @@ pub(crate) fn read_training(
         Some(ModelName::FactorGraph) => factor_graph::training(&source, format, args),
         Some(ModelName::Potts) => potts::training(data, format, args),
         Some(ModelName::Tree) => tree::training(data, format, args),
-        Some(ModelName::Matching) => matching::training(data, format, args),
+        Some(ModelName::Matching) => matching::training(data, format, args, threads),
         Some(ModelName::Segment) => segment::training(&source, format, args, threads),
         None => {
             let rows = read_rows()?;

@@ -49,6 +49,26 @@ pub(super) struct Known {
     pub(super) rank: u32,
 }
 
+/// What is known of a source word and its partners.
+pub(super) struct Partners<'a> {
+    /// The number of sentence pairs that contain the source word.
+    count: u32,
+    /// The entries of the source word, by target word.
+    counts: &'a [(u32, u32, u32)],
+}
+
+impl Partners<'_> {
+    /// Dice's coefficient of the source word and a target word.
+    pub(super) fn dice(&self, target: Known) -> f64 {
+        let at = |number| self.counts.binary_search_by_key(&number, |entry| entry.1).ok();
+        let together = target.number.and_then(at).map_or(0, |at| self.counts[at].2);
+        match self.count + target.count {
+            0 => 0.0,
+            apart => 2.0 * f64::from(together) / f64::from(apart),
+        }
+    }
+}
+
 impl WordCounts {
     /// Counts the words of sentence pairs.
     pub fn of<'a>(pairs: impl IntoIterator<Item = &'a RawAlignment>) -> Self {
@@ -62,14 +82,14 @@ impl WordCounts {
             sentences.push(both);
         }
         let [source, target] = sides.map(Vocabulary::new);
-        let mut together = BTreeMap::<(u32, u32), u32>::new();
-        for [words, others] in &sentences {
-            let others: Vec<u32> = others.iter().filter_map(|word| target.find(word)).collect();
-            for word in words.iter().filter_map(|word| source.find(word)) {
-                others.iter().for_each(|&other| *together.entry((word, other)).or_default() += 1);
-            }
-        }
-        let together = together.into_iter().map(|((a, b), count)| (a, b, count)).collect();
+        let numbers = |words: &[String], side: &Vocabulary| -> Vec<u32> {
+            words.iter().filter_map(|word| side.find(word)).collect()
+        };
+        let numbers = |[words, others]: &[Vec<String>; 2]| {
+            [numbers(words, &source), numbers(others, &target)]
+        };
+        let numbers: Vec<[Vec<u32>; 2]> = sentences.iter().map(numbers).collect();
+        let together = count_together(&numbers, [source.words.len(), target.words.len()]);
         Self { pairs: sentences.len() as u32, source, target, together }
     }
 
@@ -83,20 +103,17 @@ impl WordCounts {
     pub fn dice(&self, source: &str, target: &str) -> f64 {
         let source = self.source.look_up(&source.to_lowercase());
         let target = self.target.look_up(&target.to_lowercase());
-        self.dice_of(source, target)
+        self.partners(source).dice(target)
     }
 
-    pub(super) fn dice_of(&self, source: Known, target: Known) -> f64 {
-        let together = source.number.zip(target.number).map_or(0, |pair| self.together(pair));
-        match source.count + target.count {
-            0 => 0.0,
-            apart => 2.0 * f64::from(together) / f64::from(apart),
-        }
-    }
-
-    fn together(&self, pair: (u32, u32)) -> u32 {
-        let at = self.together.binary_search_by_key(&pair, |entry| (entry.0, entry.1));
-        at.map_or(0, |at| self.together[at].2)
+    /// The words that occur together with a source word.
+    pub(super) fn partners(&self, source: Known) -> Partners<'_> {
+        let counts = source.number.map_or(&[][..], |number| {
+            let first = self.together.partition_point(|entry| entry.0 < number);
+            let rest = &self.together[first..];
+            &rest[..rest.partition_point(|entry| entry.0 == number)]
+        });
+        Partners { count: source.count, counts }
     }
 
     pub(super) fn source(&self, word: &str) -> Known {
@@ -129,6 +146,34 @@ impl Vocabulary {
         let rank = of(&self.ranks).unwrap_or(self.words.len() as u32 + 1);
         Known { number, count: of(&self.counts).unwrap_or(0), rank }
     }
+}
+
+/// Counts for every source word the target words of its sentences: (source word, target word, count), in increasing
+/// order. A word occurs once in a sentence, and there are so many words on both sides.
+fn count_together(
+    sentences: &[[Vec<u32>; 2]],
+    [words, others]: [usize; 2],
+) -> Vec<(u32, u32, u32)> {
+    // The sentences of each word.
+    let mut of_word = vec![Vec::new(); words];
+    for (at, [own, _]) in sentences.iter().enumerate() {
+        own.iter().for_each(|&word| of_word[word as usize].push(at));
+    }
+    // One word at a time, so that counts need no search.
+    let (mut counts, mut seen, mut together) = (vec![0_u32; others], Vec::new(), Vec::new());
+    for (word, own) in (0..).zip(&of_word) {
+        for &other in own.iter().flat_map(|&at| &sentences[at][1]) {
+            let count = &mut counts[other as usize];
+            if *count == 0 {
+                seen.push(other);
+            }
+            *count += 1;
+        }
+        seen.sort_unstable();
+        let entry = |other: u32| (word, other, std::mem::take(&mut counts[other as usize]));
+        together.extend(seen.drain(..).map(entry));
+    }
+    together
 }
 
 /// The distinct words of a sentence, in small letters.

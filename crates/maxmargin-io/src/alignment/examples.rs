@@ -1,8 +1,12 @@
 //! Aligned sentences in index form.
 
 use super::{AlignmentFeatures, RawAlignment};
+use crate::side_by_side::map_side_by_side;
 use maxmargin::model::InputError;
 use maxmargin::model::matching::Pairs;
+
+/// The number of sentences that a thread puts in index form at once.
+const AT_ONCE: usize = 16;
 
 /// Pairs of sentences, and the links that are possible between their words.
 ///
@@ -30,8 +34,36 @@ impl Alignments {
     /// # Errors
     /// See [`AlignmentFeatures::fill`].
     pub fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self, InputError> {
+        Self::on_threads(pairs, features, 1)
+    }
+
+    /// As [`new`](Self::new), on as many threads as [`thread_count`](crate::thread_count) says. The result does not
+    /// depend on their number.
+    ///
+    /// # Errors
+    /// See [`AlignmentFeatures::fill`].
+    pub fn on_threads(
+        pairs: Vec<RawAlignment>,
+        features: &AlignmentFeatures,
+        threads: usize,
+    ) -> Result<Self, InputError> {
+        let parts: Vec<&[RawAlignment]> = pairs.chunks(AT_ONCE).collect();
+        let filled = map_side_by_side(
+            parts.len(),
+            threads,
+            || (),
+            |(), part| {
+                let mut links = Pairs::new();
+                parts[part]
+                    .iter()
+                    .try_for_each(|pair| features.fill(pair, &mut links))
+                    .map(|()| links)
+            },
+        );
         let mut links = Pairs::new();
-        pairs.iter().try_for_each(|pair| features.fill(pair, &mut links))?;
+        for part in filled {
+            links.append(&part?);
+        }
         Ok(Self { pairs, links })
     }
 

@@ -7,8 +7,9 @@ use maxmargin::model::matching::Pairs;
 
 use super::counts::{Known, WordCounts};
 use super::reader::RawAlignment;
-use super::similarity::{plain, prefix, subsequence};
+use super::similarity::{Alphabet, Subsequence, plain, prefix};
 use crate::names::Names;
+use std::ops::Range;
 
 /// The features that need no training, in the order of their attributes.
 const PLAIN: [&str; 27] = [
@@ -99,8 +100,8 @@ pub struct AlignmentFeatures {
 struct Word {
     /// In small letters.
     text: String,
-    /// Its letters without accents.
-    letters: Vec<char>,
+    /// The numbers of its letters without accents, in the alphabet of the source sentence.
+    letters: Vec<u32>,
     is_mark: bool,
     known: Known,
 }
@@ -158,25 +159,25 @@ impl AlignmentFeatures {
     /// # Errors
     /// A link that was given to `data` before and not ended; there is nothing else that can be wrong.
     pub fn fill(&self, pair: &RawAlignment, data: &mut Pairs) -> Result<(), InputError> {
-        let source: Vec<Word> = pair
-            .source
-            .iter()
-            .map(|word| Word::new(word, |word| self.counts.source(word)))
-            .collect();
-        let target: Vec<Word> = pair
-            .target
-            .iter()
-            .map(|word| Word::new(word, |word| self.counts.target(word)))
-            .collect();
+        let [source, target] = [&pair.source, &pair.target]
+            .map(|words| words.iter().map(|word| word.to_lowercase()).collect::<Vec<_>>());
+        let alphabet = Alphabet::of(&source);
+        let words = |texts: Vec<String>, look_up: &dyn Fn(&str) -> Known| -> Vec<Word> {
+            texts.into_iter().map(|text| Word::new(text, &alphabet, look_up)).collect()
+        };
+        let source = words(source, &|word| self.counts.source(word));
+        let target = words(target, &|word| self.counts.target(word));
         let table = Table::new(&self.counts, &source, &target);
-        let mut scratch = Vec::new();
+        let mut letters = Subsequence::default();
         let mut attributes = Vec::new();
         for (row, s) in source.iter().enumerate() {
+            letters.begin(&s.letters, alphabet.len());
+            let indicators = self.indicators(&s.text);
             for (column, t) in target.iter().enumerate() {
                 attributes.clear();
-                let values = table.features(row, column, &mut scratch);
+                let values = table.features(row, column, &mut letters);
                 attributes.extend((0..).zip(values).filter(|(_, value)| *value != 0.0));
-                if let Some(at) = self.indicator(&s.text, &t.text) {
+                if let Some(at) = self.indicator(&indicators, &t.text) {
                     attributes.push(((PLAIN.len() + at) as u32, 1.0));
                 }
                 let gold = pair.gold(row as u32, column as u32);
@@ -187,17 +188,25 @@ impl AlignmentFeatures {
         data.end_pair(source.len() as u32, target.len() as u32, 1.0)
     }
 
-    fn indicator(&self, source: &str, target: &str) -> Option<usize> {
-        let words =
-            |known: &(String, String)| (known.0.as_str(), known.1.as_str()).cmp(&(source, target));
-        self.lexicon.binary_search_by(words).ok()
+    /// The indicators of a source word.
+    fn indicators(&self, source: &str) -> Range<usize> {
+        let first = self.lexicon.partition_point(|known| known.0.as_str() < source);
+        let count = self.lexicon[first..].partition_point(|known| known.0 == source);
+        first..first + count
+    }
+
+    /// Which of the indicators of a source word is that of a target word, too.
+    fn indicator(&self, of_source: &Range<usize>, target: &str) -> Option<usize> {
+        let known =
+            self.lexicon[of_source.clone()].binary_search_by(|known| known.1.as_str().cmp(target));
+        known.ok().map(|at| of_source.start + at)
     }
 }
 
 impl Word {
-    fn new(word: &str, look_up: impl Fn(&str) -> Known) -> Self {
-        let text = word.to_lowercase();
-        let letters: Vec<char> = text.chars().map(plain).collect();
+    /// A word in small letters.
+    fn new(text: String, alphabet: &Alphabet, look_up: impl Fn(&str) -> Known) -> Self {
+        let letters = text.chars().map(|letter| alphabet.number(plain(letter))).collect();
         let is_mark = !text.chars().any(char::is_alphanumeric);
         let known = look_up(&text);
         Self { text, letters, is_mark, known }
@@ -218,8 +227,9 @@ impl<'a> Table<'a> {
         let mut dice = Vec::with_capacity(source.len() * target.len());
         let (mut row_best, mut column_best) = (vec![0.0; source.len()], vec![0.0; target.len()]);
         for (s, best) in source.iter().zip(&mut row_best) {
+            let partners = counts.partners(s.known);
             for (t, column_best) in target.iter().zip(&mut column_best) {
-                let value = counts.dice_of(s.known, t.known);
+                let value = partners.dice(t.known);
                 *best = value.max(*best);
                 *column_best = value.max(*column_best);
                 dice.push(value);
@@ -242,7 +252,8 @@ impl<'a> Table<'a> {
         source.zip(target).is_some_and(|(s, t)| s.text == t.text)
     }
 
-    fn features(&self, row: usize, column: usize, scratch: &mut Vec<usize>) -> [f64; PLAIN.len()] {
+    /// The features of two words. `letters` compares words with the source word.
+    fn features(&self, row: usize, column: usize, letters: &mut Subsequence) -> [f64; PLAIN.len()] {
         let (s, t) = (&self.source[row], &self.target[column]);
         let on = |is: bool| f64::from(u8::from(is));
         let dice = self.dice(Some(row), Some(column));
@@ -276,7 +287,7 @@ impl<'a> Table<'a> {
             on(same && s.is_mark),
             on(s.is_mark != t.is_mark),
             if words { prefix(&s.letters, &t.letters) } else { 0.0 },
-            if words { subsequence(&s.letters, &t.letters, scratch) } else { 0.0 },
+            if words { letters.share(&s.letters, &t.letters) } else { 0.0 },
             on(words && long_prefix),
             distance,
             distance * distance,

@@ -104,3 +104,42 @@ fn features_are_what_their_names_say() {
     let unseen = read("cat\tchat\n").unwrap();
     features.fill(&unseen[0], &mut data).unwrap();
 }
+
+/// More sentences than a thread takes at once, on one thread and on several.
+#[test]
+fn sentences_are_the_same_on_any_number_of_threads() {
+    let words = ["le", "the", "Été", "summer", "1984", ",", "nation", "nationale"];
+    let sentence = |seed: usize| -> Vec<String> {
+        (0..1 + seed % 5).map(|at| words[(3 * seed + at * at) % words.len()].to_owned()).collect()
+    };
+    let pair = |i: usize| {
+        let (source, target) = (sentence(i), sentence(i / 2 + 1));
+        RawAlignment { source, target, links: vec![(0, 0, Gold::Sure)], ..RawAlignment::default() }
+    };
+    let pairs: Vec<RawAlignment> = (0..100).map(pair).collect();
+    let features = AlignmentFeatures::new(WordCounts::of(&pairs)).with_lexicon(&pairs, 2);
+    let mut expected = Pairs::new();
+    pairs.iter().for_each(|pair| features.fill(pair, &mut expected).unwrap());
+    for threads in [1, 2, 5] {
+        let data = Alignments::on_threads(pairs.clone(), &features, threads).unwrap();
+        assert_eq!(data.links, expected);
+    }
+}
+
+#[test]
+fn counts_are_those_of_all_pairs_of_words() {
+    let pairs = read("a b a\tx Y\nb c\ty z z\nd\tx\n").unwrap();
+    let counts = WordCounts::of(&pairs);
+    for (source, target, together, apart) in [
+        ("a", "x", 1, 3),
+        ("a", "y", 1, 3),
+        ("b", "y", 2, 4),
+        ("b", "z", 1, 3),
+        ("d", "x", 1, 3),
+        ("d", "y", 0, 3),
+        ("e", "y", 0, 2),
+    ] {
+        let expected = 2.0 * f64::from(together) / f64::from(apart);
+        assert_eq!(counts.dice(source, target), expected, "{source} {target}");
+    }
+}

@@ -188,7 +188,7 @@ impl LabelledRows {
     pub fn append(&mut self, other: &Self, labels: &[u32], attributes: &[u32]) {
         append_unless_ones(&mut self.weights, self.starts.len() - 1, &other.weights, other.len());
         let first = self.rows.len();
-        self.rows.append(&other.rows, attributes);
+        self.rows.append(&other.rows, |a| attributes[a as usize]);
         self.rows.sort(first);
         let first = self.len();
         self.labels.to_mut().extend(other.labels.iter().map(|&label| labels[label as usize]));

@@ -65,8 +65,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Appends the rows of `other`, whose attribute `a` has the number `attributes[a]` here.
-    pub(crate) fn append(&mut self, other: &Self, attributes: &[u32]) {
+    /// Appends the rows of `other`, whose attribute `a` has the number `number(a)` here.
+    pub(crate) fn append(&mut self, other: &Self, number: impl Fn(u32) -> u32) {
         let (before, more) = (self.attributes.len(), other.attributes.len());
         if !(self.values.is_empty() && other.values.is_empty()) {
             // If values are stored, there is one for every attribute.
@@ -76,7 +76,7 @@ impl Rows {
             values.resize(before + more, 1.0);
         }
         let own = self.attributes.to_mut();
-        own.extend(other.attributes.iter().map(|&a| attributes[a as usize]));
+        own.extend(other.attributes.iter().map(|&a| number(a)));
         self.starts.append(&other.starts);
     }
 

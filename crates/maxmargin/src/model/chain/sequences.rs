@@ -259,7 +259,7 @@ impl Sequences {
         assert!(self.open_tokens() + other.open_tokens() == 0, "a sequence is open");
         append_unless_ones(&mut self.weights, self.starts.len() - 1, &other.weights, other.len());
         append_unless_ones(&mut self.costs, self.labels.len(), &other.costs, other.labels.len());
-        self.rows.append(&other.rows, attributes);
+        self.rows.append(&other.rows, |a| attributes[a as usize]);
         self.labels.to_mut().extend(other.labels.iter().map(|&label| labels[label as usize]));
         self.starts.append(&other.starts);
         self.entries.append(&other.entries);

@@ -197,6 +197,40 @@ impl Pairs {
         self.features.attribute_bound()
     }
 
+    /// Adds the closed pairs of `other`. Neither has an open pair.
+    ///
+    /// ```
+    /// use maxmargin::model::matching::{Gold, Pairs};
+    ///
+    /// let mut pair = Pairs::new();
+    /// pair.push_link(0, 1, [(3, 0.5)], Gold::Sure)?;
+    /// pair.end_pair(1, 2, 1.0)?;
+    /// let mut all = pair.clone();
+    /// all.append(&pair);
+    /// assert_eq!((all.len(), all.pair(1).links()), (2, pair.pair(0).links()));
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a pair is open.
+    #[cfg(feature = "unstable")]
+    pub fn append(&mut self, other: &Self) {
+        assert!(self.unfinished().is_empty() && other.unfinished().is_empty(), "a pair is open");
+        let (before, more) = (self.links.len(), other.links.len());
+        if !(self.link_weights.is_empty() && other.link_weights.is_empty()) {
+            // If weights are stored, there is one for every link.
+            self.link_weights.resize(before, 1.0);
+            self.link_weights.extend_from_slice(&other.link_weights);
+            self.link_weights.resize(before + more, 1.0);
+        }
+        self.features.append(&other.features, |attribute| attribute);
+        self.links.extend_from_slice(&other.links);
+        self.gold.extend_from_slice(&other.gold);
+        self.starts.extend(other.starts.iter().skip(1).map(|start| before + start));
+        self.sizes.extend_from_slice(&other.sizes);
+        self.weights.extend_from_slice(&other.weights);
+    }
+
     /// Returns the pairs for whose index `pairs` returns `true`, with those of their links for which
     /// `links` returns `true`, in the same order.
     ///
