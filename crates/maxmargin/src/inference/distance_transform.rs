@@ -6,7 +6,10 @@
 //! ```
 //!
 //! This computes D for all p together, in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over
-//! p, and D is their upper envelope. In the plane, rows are transformed first, then columns.
+//! p, and D is their upper envelope. In the plane, rows are transformed first, then columns. Where lines are short,
+//! comparing all places is faster (`short_lines.rs`).
+
+use super::short_lines::{self, ShortLines};
 
 /// The cost `square`·δ² + `linear`·δ of a displacement δ along one axis.
 ///
@@ -50,6 +53,8 @@ pub struct DistanceTransform {
     row_from: Vec<u32>,
     column: Vec<f64>,
     found: Vec<(f64, u32)>,
+    short: ShortLines,
+    from: Vec<u32>,
 }
 
 impl DistanceTransform {
@@ -97,6 +102,54 @@ impl DistanceTransform {
             }
         }
         debug_assert_eq!(self.column.len(), height);
+    }
+
+    /// As [`maximise`](Self::maximise), but only computes the values, which is faster on small grids.
+    /// [`best_from`](Self::best_from) finds the places.
+    pub(crate) fn values(
+        &mut self,
+        scores: &[f64],
+        width: usize,
+        costs: [Cost; 2],
+        anchor: [f64; 2],
+        best: &mut Vec<f64>,
+    ) {
+        if width.max(scores.len() / width) <= short_lines::LONGEST && !scores.is_empty() {
+            return self.short.maximise(scores, width, costs, anchor, best);
+        }
+        let mut from = std::mem::take(&mut self.from);
+        self.maximise(scores, width, costs, anchor, best, &mut from);
+        self.from = from;
+    }
+
+    /// Finds the first place q with the largest scores(q) − cost₀(q_x − x − anchor₀) − cost₁(q_y − y − anchor₁), for one
+    /// place `at` = (x, y) of a grid with rows of `width` places.
+    pub(crate) fn best_from(
+        &mut self,
+        scores: &[f64],
+        width: usize,
+        costs: [Cost; 2],
+        anchor: [f64; 2],
+        at: usize,
+    ) -> usize {
+        let (x, y) = (at % width, at / width);
+        let cost = |axis: usize, to: usize, from: usize| {
+            costs[axis].of(to as f64 - from as f64 - anchor[axis])
+        };
+        let along_row = &mut self.column;
+        along_row.clear();
+        along_row.extend((0..width).map(|to| cost(0, to, x)));
+        let mut best = (0, f64::NEG_INFINITY);
+        for (row, values) in scores.chunks_exact(width).enumerate() {
+            let along_column = cost(1, row, y);
+            for (column, (score, cost)) in values.iter().zip(&*along_row).enumerate() {
+                let value = score - cost - along_column;
+                if value > best.1 || value.is_nan() && !best.1.is_nan() {
+                    best = (row * width + column, value);
+                }
+            }
+        }
+        best.0
     }
 }
 

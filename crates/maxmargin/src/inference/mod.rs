@@ -26,6 +26,7 @@ pub(crate) mod pattern_search;
 pub(crate) mod patterns;
 pub(crate) mod polytope_repair;
 pub(crate) mod roof_duality;
+mod short_lines;
 pub(crate) mod subsets;
 pub(crate) mod sum_product;
 pub(crate) mod topology;

@@ -47,6 +47,11 @@ impl TreeLoss {
     }
 }
 
+/// The squared distance of two places along one axis.
+fn away(a: u32, b: u32) -> f64 {
+    (f64::from(a) - f64::from(b)).powi(2)
+}
+
 /// Trees of parts as training data, or for prediction.
 ///
 /// ```
@@ -206,12 +211,16 @@ impl Tree {
     pub(super) fn add_losses(&self, i: usize, scale: f64, workspace: &mut TreeWorkspace) {
         let TreeWorkspace { search, losses, .. } = workspace;
         for (node, own) in self.shape().nodes().iter().enumerate() {
-            let right = self.data.truth(i)[node].kind as usize;
+            let truth = self.data.truth(i)[node];
+            let (right, width) = (truth.kind as usize, search.width);
+            let (scale_here, share) = (self.data.scale(i), self.data.shares(i)[node]);
             for (wrong, losses) in losses.iter_mut().enumerate() {
-                let kind = if wrong == 0 { right } else { own.kinds };
-                let state = |place| State::at(kind, place, search.width);
+                let loss = |distance_sq| share * self.loss.of(distance_sq, wrong == 1, scale_here);
                 losses.clear();
-                losses.extend((0..search.places).map(|at| self.node_loss(i, node, state(at))));
+                for y in 0..search.places / width {
+                    let down = away(y as u32, truth.y);
+                    losses.extend((0..width).map(|x| loss(away(x as u32, truth.x) + down)));
+                }
             }
             for kind in 0..own.kinds {
                 let losses = &losses[usize::from(kind != right)];
@@ -224,7 +233,6 @@ impl Tree {
     /// The loss of a node in a state.
     pub(super) fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
         let truth = self.data.truth(i)[node];
-        let away = |a: u32, b: u32| (f64::from(a) - f64::from(b)).powi(2);
         let distance_sq = away(state.x, truth.x) + away(state.y, truth.y);
         let loss = self.loss.of(distance_sq, state.kind != truth.kind, self.data.scale(i));
         self.data.shares(i)[node] * loss

@@ -13,10 +13,9 @@ pub(super) struct Search {
     pub(super) scores: Vec<f64>,
     /// The index of the first score of each node.
     starts: Vec<usize>,
-    /// For every node and kind, by place of the parent: the best score below, and its place.
+    /// For every node and kind, by place of the parent: the best score below.
     best: Vec<Vec<f64>>,
-    from: Vec<Vec<u32>>,
-    /// The index of the first kind of each node in `best` and `from`.
+    /// The index of the first kind of each node in `best`.
     kind_starts: Vec<usize>,
     /// For every node and kind, by place of the parent: the scores of the maps there. Empty for nodes without such
     /// maps.
@@ -41,7 +40,6 @@ impl Search {
         self.scores.resize(size, 0.0);
         if self.best.len() < kinds {
             self.best.resize(kinds, Vec::new());
-            self.from.resize(kinds, Vec::new());
             self.at_parent.resize(kinds, Vec::new());
         }
         self.at_parent.iter_mut().for_each(Vec::clear);
@@ -91,7 +89,10 @@ impl Search {
                     let table = &w[shape.table(node)];
                     let value = |k: usize| self.best[first + k][at] + table[k * stride + above];
                     let kind = largest((0..own.kinds).map(value));
-                    (kind, self.from[first + kind][at] as usize)
+                    let (costs, anchor) = deformation(shape, w, node, kind);
+                    let scores = &self.scores[self.starts[node] + kind * self.places..];
+                    let scores = &scores[..self.places];
+                    (kind, self.transform.best_from(scores, self.width, costs, anchor, at))
                 }
             };
             y[node] = State::at(kind, place, self.width);
@@ -106,13 +107,12 @@ impl Search {
         for kind in 0..own.kinds {
             let (costs, anchor) = deformation(shape, w, node, kind);
             let start = self.starts[node] + kind * places;
-            self.transform.maximise(
+            self.transform.values(
                 &self.scores[start..start + places],
                 self.width,
                 costs,
                 anchor,
                 &mut self.best[first + kind],
-                &mut self.from[first + kind],
             );
             let extra = self.best[first + kind].iter_mut().zip(&self.at_parent[first + kind]);
             extra.for_each(|(best, extra)| *best += extra);
