@@ -80,7 +80,7 @@ impl BlockCoordinate {
     /// decision waits for the end of the pass, when more calls were timed.
     pub(super) fn begin_batches_early(&mut self, run: &Run<'_, '_>) {
         if run.settings.solver == Solver::Auto && run.undisturbed_call() > VERY_DEAR_CALL {
-            self.batches.begin();
+            self.batches.begin(true);
         }
     }
 
@@ -90,7 +90,7 @@ impl BlockCoordinate {
         let pass = call * run.examples() as f64;
         match call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS {
             true => self.batches.stay_single(),
-            false => self.batches.begin(),
+            false => self.batches.begin(call > VERY_DEAR_CALL),
         }
     }
 

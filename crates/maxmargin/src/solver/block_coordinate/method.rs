@@ -80,7 +80,7 @@ impl<'p> Method<'p> for BlockCoordinate {
         } else if run.settings.solver == Solver::Auto && run.choice.is_none() {
             self.decide_auto(run);
         } else if self.batches.wait() {
-            self.batches.begin();
+            self.batches.begin(false);
         }
         Ok(end)
     }
