@@ -217,7 +217,9 @@ def test_sparse_matrices_whose_rows_end_before_they_begin():
 def test_sparse_matrices_with_columns_that_do_not_exist(column):
     def damaged(matrix):
         matrix = sp.csr_matrix(matrix)
-        matrix.indices, matrix.indptr = (own.astype(np.int64) for own in (matrix.indices, matrix.indptr))
+        matrix.indices, matrix.indptr = (
+            own.astype(np.int64) for own in (matrix.indices, matrix.indptr)
+        )
         matrix.indices[0] = column
         return matrix
 
@@ -233,15 +235,19 @@ def test_sparse_matrices_with_columns_that_do_not_exist(column):
             fit()
 
 
-def test_columns_beyond_the_largest_number_of_attributes_are_refused():
-    wide = sp.csr_matrix((np.ones(2), np.array([0, 2**32], dtype=np.int64), [0, 1, 2]), shape=(2, 2**33))
-    with pytest.raises(ValueError, match="column 4294967296 does not exist"):
-        ChainSVM(lam=0.1).fit([wide], [["a", "b"]])
+@pytest.mark.parametrize("estimator", [ChainSVM, MulticlassSVM])
+def test_more_columns_than_weights_are_refused_before_they_are_named(estimator):
+    wide = sp.csr_matrix((2, 2**33))
+    X, y = ([wide], [["a", "b"]]) if estimator is ChainSVM else (wide, ["a", "b"])
+    with pytest.raises(ValueError, match="X has 8589934592 columns, of which at most 536870912"):
+        estimator(lam=0.1).fit(X, y)
 
 
 def test_matrices_of_labels_are_not_changed():
     y = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
-    explicit = sp.csr_matrix((y.ravel()[::-1], np.tile([2, 1, 0], 4), np.arange(0, 13, 3)), shape=(4, 3))
+    explicit = sp.csr_matrix(
+        (y.ravel()[::-1], np.tile([2, 1, 0], 4), np.arange(0, 13, 3)), shape=(4, 3)
+    )
     before = explicit.copy()
     MultilabelSVM(lam=0.1).fit(np.eye(4), explicit)
     for own in ("data", "indices", "indptr"):
