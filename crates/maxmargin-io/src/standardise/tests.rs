@@ -109,11 +109,13 @@ fn weights_of_centred_tokens_score_the_same_in_both_units() {
     }
 }
 
+type Token = Vec<(u32, f64)>;
+
 /// Tokens name attributes in any order, and some of them twice; the values then add up.
 #[test]
 fn neither_order_nor_repetition_of_attributes_changes_what_is_centred() {
     let token = |year: f64, k: u32| [(0, 1.0 + f64::from(k)), (1, 0.5), (k + 2, -1.0), (9, year)];
-    let data = |arrange: &dyn Fn(Vec<(u32, f64)>) -> Vec<(u32, f64)>| {
+    let data = |arrange: fn(Token) -> Token| {
         let mut data = Sequences::new();
         for (k, year) in [(0, 1990.0), (1, 1992.0), (2, 1991.0), (1, 1995.0), (0, 1993.0)] {
             data.push_token(arrange(token(year, k).to_vec()), k % 2).unwrap();
@@ -134,23 +136,23 @@ fn neither_order_nor_repetition_of_attributes_changes_what_is_centred() {
         });
         sums.collect()
     };
-    let sorted = data(&|token| token);
+    let sorted = data(|token| token);
     let scaling = Scaling::of(&sorted).unwrap().centred(&sorted, &spec);
     assert!(!scaling.centres().is_empty());
     let expected = dense(&scaling.apply(&sorted).unwrap());
-    let reversed = |mut token: Vec<(u32, f64)>| {
+    let reversed = |mut token: Token| {
         token.reverse();
         token
     };
-    let rotated = |mut token: Vec<(u32, f64)>| {
+    let rotated = |mut token: Token| {
         token.rotate_left(1);
         token
     };
-    let halved = |token: Vec<(u32, f64)>| {
+    let halved = |token: Token| {
         let halves: Vec<_> = token.iter().map(|&(at, value)| (at, 0.5 * value)).collect();
         [halves.clone(), halves].concat()
     };
-    for other in [data(&reversed), data(&rotated), data(&halved)] {
+    for other in [data(reversed), data(rotated), data(halved)] {
         assert_eq!(dense(&other), dense(&sorted));
         let own = Scaling::of(&other).unwrap().centred(&other, &spec);
         assert_eq!(own, scaling);
