@@ -13,6 +13,9 @@ from ._inputs import numbered_columns
 #: What does not go into a pickle, since it can be made again.
 TRANSIENT = ("_attribute_cache", "_column_cache", "_weight_cache")
 
+#: A model has at most so many weights.
+MOST_COLUMNS = 2**29
+
 
 class AttributeNames:
     """For estimators whose inputs are rows or tokens with attributes."""
@@ -31,6 +34,11 @@ class AttributeNames:
             alphabet = native.Alphabet()
             self.__dict__.pop("n_features_in_", None)
         else:
+            # Every column has a name, and a list of so many would not end.
+            if width > MOST_COLUMNS:
+                raise ValueError(
+                    f"X has {width} columns, of which at most {MOST_COLUMNS} can have weights"
+                )
             alphabet = native.Alphabet(names) if names else native.Alphabet.numbered(width)
             self.n_features_in_ = width
         self._attribute_cache = alphabet

@@ -115,7 +115,12 @@ def refuse_complex(X: Any) -> None:
 
 
 def sparse_parts(X: Any) -> tuple[Any, Any, Any]:
-    """The arrays of a CSR matrix."""
+    """The arrays of a CSR matrix, whose columns exist."""
+    columns = X.indices[: X.indptr[-1]]
+    ends = (columns.min(), columns.max()) if columns.size > 0 else ()
+    for column in ends:
+        if not 0 <= column < X.shape[1]:
+            raise ValueError(f"column {column} of {X.shape[1]} does not exist")
     return X.indptr, X.indices, X.data
 
 

@@ -15,7 +15,7 @@ from . import _maxmargin as native
 from ._base import Prepared, check_n, total
 from ._class_weight import class_weights
 from ._hard import hard_training, restore_training, soft_result
-from ._inputs import column_names, fill_rows, row_parts
+from ._inputs import column_names, fill_rows, row_parts, sparse_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
@@ -301,7 +301,9 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         if self._indicator:
             if y.shape[1] != len(self.classes_):
                 raise ValueError(f"y has {y.shape[1]} columns, not {len(self.classes_)}")
-            matrix = sp.csr_matrix(y.to_numpy() if hasattr(y, "to_numpy") else y)
+            # A copy, because the arrays would be those of the caller.
+            matrix = sp.csr_matrix(y.to_numpy() if hasattr(y, "to_numpy") else y, copy=True)
+            sparse_parts(matrix)
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
             wrong = matrix.data[matrix.data != 1]

@@ -213,6 +213,47 @@ def test_sparse_matrices_whose_rows_end_before_they_begin():
         MulticlassSVM(lam=0.1).fit(damaged, [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("column", [4, 2**32, 2**32 + 1, 2**63 - 1, -1])
+def test_sparse_matrices_with_columns_that_do_not_exist(column):
+    def damaged(matrix):
+        matrix = sp.csr_matrix(matrix)
+        matrix.indices, matrix.indptr = (
+            own.astype(np.int64) for own in (matrix.indices, matrix.indptr)
+        )
+        matrix.indices[0] = column
+        return matrix
+
+    rows = damaged(np.eye(4))
+    for fit in (
+        lambda: MulticlassSVM(lam=0.1).fit(rows, [0, 1, 0, 1]),
+        lambda: MultilabelSVM(lam=0.1).fit(rows, [["a"], ["b"], [], ["a", "b"]]),
+        lambda: MultilabelSVM(lam=0.1).fit(np.eye(4), damaged(np.eye(4))),
+        lambda: ChainSVM(lam=0.1).fit([rows], [["a", "b", "a", "b"]]),
+        lambda: MulticlassSVM(lam=0.1).fit(np.eye(4), [0, 1, 0, 1]).predict(rows),
+    ):
+        with pytest.raises(ValueError, match="does not exist|is damaged"):
+            fit()
+
+
+@pytest.mark.parametrize("estimator", [ChainSVM, MulticlassSVM])
+def test_more_columns_than_weights_are_refused_before_they_are_named(estimator):
+    wide = sp.csr_matrix((2, 2**33))
+    X, y = ([wide], [["a", "b"]]) if estimator is ChainSVM else (wide, ["a", "b"])
+    with pytest.raises(ValueError, match="X has 8589934592 columns, of which at most 536870912"):
+        estimator(lam=0.1).fit(X, y)
+
+
+def test_matrices_of_labels_are_not_changed():
+    y = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    explicit = sp.csr_matrix(
+        (y.ravel()[::-1], np.tile([2, 1, 0], 4), np.arange(0, 13, 3)), shape=(4, 3)
+    )
+    before = explicit.copy()
+    MultilabelSVM(lam=0.1).fit(np.eye(4), explicit)
+    for own in ("data", "indices", "indptr"):
+        assert (getattr(explicit, own) == getattr(before, own)).all()
+
+
 def test_labels_may_end_with_a_character_that_numpy_drops(tmp_path):
     model = ChainSVM(lam=0.1).fit(X, [["A\0", "B"], ["B"]])
     model.save(tmp_path / "m")

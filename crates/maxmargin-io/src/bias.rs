@@ -11,9 +11,6 @@ use crate::spec::Spec;
 use crate::training::Training;
 use maxmargin::model::LabelledRows;
 
-/// The mean of about this many rows is close enough to the mean of all rows.
-const SAMPLE: usize = 20_000;
-
 impl Training {
     /// Gives the bias of a binary or multiclass model the value that fits the attributes of its rows, and returns
     /// the value; see [`bias_value`]. Models without a bias or with a kernel, and models of other kinds, are not
@@ -56,17 +53,14 @@ impl Training {
 /// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 pub fn bias_value(rows: &LabelledRows) -> f64 {
-    value(&moments(rows, step(rows)))
+    value(&moments(rows))
 }
 
-/// One row in this many is used.
-fn step(rows: &LabelledRows) -> usize {
-    rows.len().div_ceil(SAMPLE).max(1)
-}
-
-fn moments(rows: &LabelledRows, step: usize) -> Moments {
+/// The sums over all rows. They take much less time than one pass of training, and no sample makes the value depend on
+/// how rows are spread over workers.
+fn moments(rows: &LabelledRows) -> Moments {
     let mut moments = Moments::default();
-    for (i, (row, _)) in rows.iter().enumerate().step_by(step) {
+    for (i, (row, _)) in rows.iter().enumerate() {
         moments.add(row, rows.weight(i));
     }
     moments
@@ -102,15 +96,11 @@ pub struct BiasSums {
 }
 
 impl BiasSums {
-    /// The sums over these rows. If they are many, a sample stands for all of them.
+    /// The sums over these rows.
     pub fn of(rows: &LabelledRows) -> Self {
-        let step = step(rows);
-        let (moments, each) = (moments(rows, step), step as f64);
+        let moments = moments(rows);
         let (rows, attributes) = moments.columns();
-        let all = |[sum, squares, count, least, largest]: [f64; 5]| {
-            [each * sum, each * squares, each * count, least, largest]
-        };
-        Self { rows: each * rows, attributes: attributes.map(all).collect() }
+        Self { rows, attributes: attributes.collect() }
     }
 
     /// The value of a bias that fits the attributes; see [`bias_value`].
@@ -124,23 +114,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_parts_that_are_sampled_weigh_as_much_as_their_rows() {
-        let rows = |count: usize, value: f64| {
+    fn sums_of_parts_make_the_value_of_the_whole_however_rows_are_spread() {
+        let far = |i: usize| if i.is_multiple_of(1000) { 100.0 } else { 1.0 };
+        let row = |i: usize| [(0, far(i)), (1, (i % 7) as f64)];
+        let rows = |mut own: std::ops::Range<usize>| {
             let mut rows = LabelledRows::new();
-            for i in 0..count {
-                rows.push([(0, value * [1.0, -1.0][i / 2 % 2]), (1, 3.0)], &[0], 1.0).unwrap();
-            }
+            own.try_for_each(|i| rows.push(row(i), &[0], 1.0)).unwrap();
             rows
         };
-        let parts = [BiasSums::of(&rows(2 * SAMPLE, 1.0)), BiasSums::of(&rows(SAMPLE, 4.0))];
-        assert_eq!(parts.each_ref().map(|part| part.rows), [40_000.0, 20_000.0]);
-        let mut all = parts[0].clone();
-        all.rows += parts[1].rows;
-        for (a, b) in all.attributes.iter_mut().zip(&parts[1].attributes) {
-            *a = [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3].min(b[3]), a[4].max(b[4])];
+        let n = 50_000;
+        // The definition, row by row.
+        let mean = |f: &dyn Fn(f64) -> f64, a: usize| {
+            (0..n).map(|i| f(row(i)[a].1)).sum::<f64>() / n as f64
+        };
+        let variance = |a| mean(&|x| x * x, a) - mean(&|x| x, a).powi(2);
+        let expected = (variance(0) + variance(1)).sqrt();
+        for cuts in [vec![0, n], vec![0, n / 2, n], vec![0, 100, n - 1, n]] {
+            let sums = cuts.windows(2).map(|part| BiasSums::of(&rows(part[0]..part[1])));
+            let all = sums.reduce(|mut all, part| {
+                all.rows += part.rows;
+                for (a, b) in all.attributes.iter_mut().zip(&part.attributes) {
+                    *a = [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3].min(b[3]), a[4].max(b[4])];
+                }
+                all
+            });
+            let found = all.unwrap().bias_value();
+            assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
         }
-        // 1 in two of three rows, 16 in the others, and the constant 3.
-        assert!((all.bias_value() - 15f64.sqrt()).abs() < 1e-12, "{}", all.bias_value());
+        assert_eq!(bias_value(&rows(0..n)), BiasSums::of(&rows(0..n)).bias_value());
     }
 
     #[test]

@@ -150,10 +150,8 @@ impl Model {
         let search = Search { problem, dual, lambda: self.meta.certificate.lambda, threads };
         let mut before = search.audit(&weights)?;
         built.state_missed(&mut before.certificate, &weights, threads);
-        if let Some(finding) =
-            (Claim { weights: &weights, ..self.claim() }).findings(&before).first()
-        {
-            return Err(PruneError::Refuted(finding.clone()));
+        if let Some(finding) = self.findings(&weights, &before).into_iter().next() {
+            return Err(PruneError::Refuted(finding));
         }
         let order = prunable(&weights, problem.bounds());
         let (zeroed, after) = search.choose(&weights, &order, rule, &before)?;

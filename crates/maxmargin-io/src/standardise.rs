@@ -121,12 +121,14 @@ impl Column {
 struct Columns {
     rows: f64,
     columns: Vec<Column>,
+    /// The row that is counted.
+    row: Vec<(u32, f64)>,
 }
 
 impl Columns {
     /// The columns of rows or of tokens.
     fn of(examples: &Examples) -> Option<Self> {
-        let mut own = Self { rows: 0.0, columns: Vec::new() };
+        let mut own = Self { rows: 0.0, columns: Vec::new(), row: Vec::new() };
         match examples {
             Examples::Rows(data) => data.iter().for_each(|(row, _)| own.add(row)),
             Examples::Sequences(data) => {
@@ -139,7 +141,8 @@ impl Columns {
 
     fn add(&mut self, row: Row<'_>) {
         self.rows += 1.0;
-        for (attribute, value) in row.pairs() {
+        row.merge_into(&mut self.row);
+        for &(attribute, value) in &self.row {
             let at = attribute as usize;
             if at >= self.columns.len() {
                 self.columns.resize(at + 1, Column::default());
@@ -177,7 +180,7 @@ impl Columns {
 impl Scaling {
     /// The scaling that gives every attribute of rows or tokens the size 1. Returns `None` for other examples.
     pub fn of(examples: &Examples) -> Option<Self> {
-        let Columns { rows, columns } = Columns::of(examples)?;
+        let Columns { rows, columns, .. } = Columns::of(examples)?;
         let factor = |column: &Column| {
             let scale = column.scale(rows);
             // Sizes whose squares overflow or vanish cannot be used, and such an attribute keeps its units. A
@@ -210,7 +213,7 @@ impl Scaling {
     #[must_use]
     pub fn centred(mut self, examples: &Examples, spec: &Spec) -> Self {
         if Biases::of(spec).is_some()
-            && let Some(Columns { rows, columns }) = Columns::of(examples)
+            && let Some(Columns { rows, columns, .. }) = Columns::of(examples)
         {
             let centre = |(at, column): (u32, &Column)| Some((at, column.centre(rows)?));
             self.centres = (0..).zip(&columns).filter_map(centre).collect();
@@ -317,16 +320,26 @@ impl Scaling {
 
     /// The scaled attributes of a row or a token. An absent attribute has the value 0, from which its mean is
     /// subtracted too.
-    fn scaled(&self, row: Row<'_>) -> impl Iterator<Item = (u32, f64)> {
-        let is_absent = move |at: u32| row.attributes.binary_search(&at).is_err();
-        let absent = self.centres.iter().filter(move |(at, _)| is_absent(*at));
-        let pairs = row.pairs().chain(absent.map(|&(at, _)| (at, 0.0)));
-        pairs.map(|(attribute, value)| {
-            let value = value - self.centre(attribute);
-            let factor = self.factors.get(attribute as usize).copied().unwrap_or(1.0);
+    fn scaled(&self, row: Row<'_>) -> Vec<(u32, f64)> {
+        let mut pairs = Vec::new();
+        if self.centres.is_empty() {
+            pairs.extend(row.pairs());
+        } else {
+            // A mean is subtracted once, in whatever order attributes are named, and however often.
+            row.merge_into(&mut pairs);
+            let present = pairs.len();
+            for &(at, _) in &self.centres {
+                if pairs[..present].binary_search_by_key(&at, |pair| pair.0).is_err() {
+                    pairs.push((at, 0.0));
+                }
+            }
+        }
+        for (attribute, value) in &mut pairs {
+            let factor = self.factors.get(*attribute as usize).copied().unwrap_or(1.0);
             // Only factors that were tampered with exceed the largest number.
-            (attribute, (value * factor).clamp(f64::MIN, f64::MAX))
-        })
+            *value = ((*value - self.centre(*attribute)) * factor).clamp(f64::MIN, f64::MAX);
+        }
+        pairs
     }
 
     /// The number that is subtracted from an attribute.

@@ -72,7 +72,7 @@ pub struct Round<'a> {
     pub number: usize,
     /// The specification of the model.
     pub spec: &'a Spec,
-    /// The settings of the training, with the time that earlier rounds have left.
+    /// The settings of the training, with the time and the oracle calls that earlier rounds have left.
     pub settings: Settings,
     /// The problem.
     pub problem: &'a dyn Blocks,
@@ -93,7 +93,7 @@ impl Training {
     }
 
     /// Trains in one round or in several, and makes a model of the result. `run` carries out each round. If a round
-    /// is interrupted or stopped, or if its time is over, no other round follows.
+    /// is interrupted or stopped, or if the time or the oracle calls of the training are used up, no other round follows.
     ///
     /// # Errors
     /// If examples or bounds do not fit the specification, and the errors of `run`.
@@ -124,14 +124,19 @@ impl Training {
                 _ => (most - totals.seconds).max(f64::MIN_POSITIVE),
             };
             let max_seconds = settings.max_seconds.map(left);
-            let own = Settings { max_seconds, ..settings.clone() };
+            // A round that begins has calls left.
+            let unused = |most: u64| most.saturating_sub(totals.oracle_calls);
+            let max_oracle_calls = settings.max_oracle_calls.map(unused);
+            let own = Settings { max_seconds, max_oracle_calls, ..settings.clone() };
             let round = Round { number, spec: &spec, settings: own, problem, role, start };
             let mut outcome = Outcome::new(run(round)?, role);
             totals = totals.and(&outcome.solution.totals);
             let is_over = |status| {
                 matches!(status, Status::Interrupted | Status::Stopped | Status::MaxSeconds)
             };
-            let may_go_on = !is_over(outcome.solution.status);
+            let are_calls_left =
+                settings.max_oracle_calls.is_none_or(|most| totals.oracle_calls < most);
+            let may_go_on = are_calls_left && !is_over(outcome.solution.status);
             if let (Some(own), Some(soft)) = (spec.soft_mut(), outcome.soft())
                 && may_go_on
                 && let Some(next) = plan.rounds.next(number, own, soft)

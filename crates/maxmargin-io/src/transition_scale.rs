@@ -150,6 +150,13 @@ mod tests {
     }
 
     #[test]
+    fn an_attribute_that_is_named_twice_has_the_sum_of_its_values() {
+        let once = data(&[&[(0, 2.0), (1, 5.0)], &[(0, -1.0)], &[(1, 3.0)]]);
+        let twice = data(&[&[(1, 4.0), (0, 2.0), (1, 1.0)], &[(0, -3.0), (0, 2.0)], &[(1, 3.0)]]);
+        assert_eq!(transition_scale(&once), transition_scale(&twice));
+    }
+
+    #[test]
     fn a_sequence_of_weight_three_counts_three_times() {
         let make = |copies: usize, weight: f64| {
             let mut data = data(&[&[(0, 2.0), (1, 5.0)], &[(0, -1.0), (1, 5.0)]]);

@@ -238,7 +238,7 @@ impl Model {
         // This depends only on the weights, whatever the quality of the dual point.
         let c = &mut audit.certificate;
         c.missed = c.missed.or_else(|| missed(c, &weights));
-        let mut findings = claim.findings(&audit);
+        let mut findings = self.findings(&weights, &audit);
         if let ProblemRole::Soft(problem) = role {
             findings.extend(self.soft_findings(problem));
         }

@@ -152,6 +152,9 @@ impl Matrix<'_, '_> {
                 for entry in from..to {
                     let (column, value) = (indices.at(entry), values.at(entry));
                     let (Some(column), Some(value)) = (column, value) else { return Err(wrong()) };
+                    if u32::try_from(column).is_err() {
+                        return Err(format!("column {column} does not exist"));
+                    }
                     push(column, value);
                 }
             }

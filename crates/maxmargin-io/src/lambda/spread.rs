@@ -14,6 +14,8 @@ pub(crate) struct Moments {
     /// For each attribute: the sum and the sum of squares of its values, the number of rows that have it, and its
     /// least and largest value.
     attributes: Vec<Column>,
+    /// The row that is counted.
+    row: Vec<(u32, f64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +34,8 @@ impl Moments {
     /// Counts a row as many times as its weight says.
     pub(crate) fn add(&mut self, row: Row<'_>, weight: f64) {
         self.rows += weight;
-        for (attribute, value) in row.pairs() {
+        row.merge_into(&mut self.row);
+        for &(attribute, value) in &self.row {
             let at = attribute as usize;
             if at >= self.attributes.len() {
                 self.attributes.resize(at + 1, EMPTY);
@@ -62,7 +65,7 @@ impl Moments {
             least,
             largest,
         };
-        Self { rows, attributes: columns.map(column).collect() }
+        Self { rows, attributes: columns.map(column).collect(), row: Vec::new() }
     }
 
     /// The sum of all squares, and the part of it that remains after centring.

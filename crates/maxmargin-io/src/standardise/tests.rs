@@ -109,6 +109,57 @@ fn weights_of_centred_tokens_score_the_same_in_both_units() {
     }
 }
 
+type Token = Vec<(u32, f64)>;
+
+/// Tokens name attributes in any order, and some of them twice; the values then add up.
+#[test]
+fn neither_order_nor_repetition_of_attributes_changes_what_is_centred() {
+    let token = |year: f64, k: u32| [(0, 1.0 + f64::from(k)), (1, 0.5), (k + 2, -1.0), (9, year)];
+    let data = |arrange: fn(Token) -> Token| {
+        let mut data = Sequences::new();
+        for (k, year) in [(0, 1990.0), (1, 1992.0), (2, 1991.0), (1, 1995.0), (0, 1993.0)] {
+            data.push_token(arrange(token(year, k).to_vec()), k % 2).unwrap();
+        }
+        data.end_sequence(1.0).unwrap();
+        Examples::from(data)
+    };
+    let mut shape = ChainShape::new(2, 10);
+    shape.groups.bias = true;
+    let (loss, rescaling) = (Hamming::default(), Rescaling::Margin);
+    let spec: Spec = ChainSpec { shape, loss, kernel: None, rescaling }.into();
+    let dense = |examples: &Examples| -> Vec<[f64; 10]> {
+        let tokens = examples.sequences().unwrap().iter().flat_map(|own| own.tokens());
+        let sums = tokens.map(|token| {
+            let mut sums = [0.0; 10];
+            token.pairs().for_each(|(at, value)| sums[at as usize] += value);
+            sums
+        });
+        sums.collect()
+    };
+    let sorted = data(|token| token);
+    let scaling = Scaling::of(&sorted).unwrap().centred(&sorted, &spec);
+    assert!(!scaling.centres().is_empty());
+    let expected = dense(&scaling.apply(&sorted).unwrap());
+    let reversed = |mut token: Token| {
+        token.reverse();
+        token
+    };
+    let rotated = |mut token: Token| {
+        token.rotate_left(1);
+        token
+    };
+    let halved = |token: Token| {
+        let halves: Vec<_> = token.iter().map(|&(at, value)| (at, 0.5 * value)).collect();
+        [halves.clone(), halves].concat()
+    };
+    for other in [data(reversed), data(rotated), data(halved)] {
+        assert_eq!(dense(&other), dense(&sorted));
+        let own = Scaling::of(&other).unwrap().centred(&other, &spec);
+        assert_eq!(own, scaling);
+        assert_eq!(dense(&own.apply(&other).unwrap()), expected);
+    }
+}
+
 #[test]
 fn sizes_that_overflow_or_vanish_keep_their_units() {
     for value in [1e200, -1e300, 1e-200, 5e-324] {

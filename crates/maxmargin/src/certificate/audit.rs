@@ -8,6 +8,7 @@ use crate::dual::{DualPoint, Shares, Squares, Workers, add_weights, dual_value, 
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::PointCheck;
+use crate::problem::SparseVec;
 use crate::problem::bounds::bounds_in_force;
 use crate::settings::{Settings, SettingsError};
 use crate::util::rounding::ROUNDING;
@@ -37,6 +38,9 @@ pub struct Audit {
     /// Largest absolute difference between the weights and those that belong to the dual point. If the
     /// point is infeasible, neither this nor the gaps of the blocks mean anything.
     pub weight_residual: f64,
+    /// How large that difference can be by rounding alone. It is far more than the last digit of a weight where terms
+    /// that add up to weights nearly cancel out: with a tiny λ, or attributes far from 0.
+    pub weight_rounding: f64,
     /// The gap of every block. With weights that belong to the dual point, their sum is the gap.
     pub block_gaps: Vec<f64>,
     /// The first block that is not a convex combination of outputs, or not even a point of the
@@ -120,9 +124,11 @@ pub fn audit(
 
     // How far are the weights from those of the point?
     let mut own = vec![0.0; problem.dim()];
+    let mut weight_rounding = 0.0;
     if infeasible.is_none() {
         let all = 0..dual.blocks.len();
         add_weights(problem, &shares, lambda, &dual.blocks, all, &mut own);
+        weight_rounding = OPERATIONS * f64::EPSILON * size_of_terms(problem, &shares, lambda, dual);
     }
     // With bounds, what the blocks sum up to is v, and the weights are w = clip(v).
     let sum = bounds_in_force(problem).map(|bounds| {
@@ -146,5 +152,24 @@ pub fn audit(
     // What oracles may have missed makes a bound only if the point supports one.
     certificate.missed = certificate.missed.filter(|_| certificate.quality == quality);
     let block_gaps = readings.into_gaps();
-    Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })
+    Ok(Audit { certificate, point, weight_residual, weight_rounding, block_gaps, infeasible })
+}
+
+/// How many rounding errors of the size of its terms a sum may have, taken twice in different orders.
+const OPERATIONS: f64 = 8.0;
+
+/// The largest sum of the absolute values of all terms of a weight: of the points and of the truths, which may cancel out.
+fn size_of_terms(problem: &dyn Blocks, shares: &Shares, lambda: f64, dual: &DualPoint) -> f64 {
+    let mut sizes = vec![0.0; problem.dim()];
+    let (mut point, mut truth, mut terms) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
+    for (i, block) in dual.blocks.iter().enumerate() {
+        truth.clear();
+        problem.truth_parts(i, &mut truth);
+        for parts in [block.parts.read(&mut point), &truth] {
+            terms.clear();
+            problem.scatter(i, shares.of(i) / lambda, parts, (&mut terms).into());
+            terms.entries().iter().for_each(|&(at, term)| sizes[at as usize] += term.abs());
+        }
+    }
+    sizes.into_iter().fold(0.0, f64::max)
 }

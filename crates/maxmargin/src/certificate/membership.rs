@@ -44,8 +44,11 @@ const PATIENCE: usize = 50;
 const MOST_WORK: usize = 2_000_000_000;
 const LEAST_CALLS: usize = 5;
 
-/// How often in a row a heuristic may be asked in directions nearby without success, and how far these are off.
+/// How often in a row a heuristic may be asked in directions nearby without success, and how far these are off. It may also
+/// find outputs that hardly lead nearer, one after the other. So after this many times [`PATIENCE`] calls that did not halve the
+/// distance, it is no use to go on: each call of a heuristic can be a search of its own, with dozens of decoder calls.
 const MOST_FRUITLESS: usize = 40;
+const MOST_SLOW: usize = 2;
 const NOISE: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
 
 /// If the loss matters less than this in a direction, plain decoding finds its best output.
@@ -98,7 +101,7 @@ fn search(
     cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
     leave_open(&mut cone, bounds, w.len());
     let mut before = f64::INFINITY;
-    let (mut calls, mut fruitless, mut is_stuck) = (0, 0, false);
+    let (mut calls, mut fruitless, mut slow, mut is_stuck) = (0, 0, 0, false);
     let most_calls = match problem.quality() {
         Quality::Heuristic => {
             let size = problem.dim().saturating_mul(problem.examples()).max(1);
@@ -113,7 +116,12 @@ fn search(
             return Membership::Inside;
         }
         if calls % PATIENCE == 0 {
-            is_stuck |= distance > 0.5 * before;
+            let is_slow = distance > 0.5 * before;
+            slow += usize::from(is_slow && direction.rng.is_some());
+            if slow == MOST_SLOW {
+                return Membership::Unknown;
+            }
+            is_stuck |= is_slow;
             before = distance;
         }
         if std::mem::take(&mut is_stuck) {
@@ -331,6 +339,70 @@ mod tests {
     use super::*;
     use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
     use crate::problem::{Problem, ProblemExt};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// The points of a sphere, which a careless oracle finds by rounding the direction.
+    #[derive(Default)]
+    struct Sphere(AtomicUsize);
+
+    const DIMENSIONS: usize = 30;
+
+    impl Problem for Sphere {
+        type Output = Vec<f64>;
+        type Workspace = ();
+
+        fn examples(&self) -> usize {
+            1
+        }
+
+        fn dim(&self) -> usize {
+            DIMENSIONS
+        }
+
+        fn workspace(&self) {}
+
+        fn oracle(&self, _: usize, w: &[f64], _: &mut (), y: &mut Vec<f64>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let largest = w.iter().fold(f64::MIN_POSITIVE, |most: f64, w| most.max(w.abs()));
+            y.clear();
+            y.extend(w.iter().map(|w| (-8.0 * w / largest).round()));
+            let length = y.iter().map(|y| y * y).sum::<f64>().sqrt().max(1.0);
+            y.iter_mut().for_each(|y| *y /= length);
+        }
+
+        fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut Vec<f64>) {
+            self.oracle(i, w, workspace, y);
+        }
+
+        fn psi(&self, _: usize, y: &Vec<f64>, psi: &mut SparseVec) {
+            (0..).zip(y).for_each(|(at, y)| psi.push(at, *y));
+        }
+
+        fn loss(&self, _: usize, y: &Vec<f64>) -> f64 {
+            f64::from(u8::from(y.iter().any(|y| *y != 0.0)))
+        }
+
+        fn quality(&self) -> Quality {
+            Quality::Heuristic
+        }
+    }
+
+    #[test]
+    fn a_heuristic_that_hardly_leads_nearer_is_not_asked_for_long() {
+        let sphere = Sphere::default();
+        let mut scratch = Scratch::new(&sphere);
+        // A mixture of very many points.
+        let mut rng = Rng::new(5);
+        let mut point: Vec<f64> = (0..DIMENSIONS).map(|_| rng.unit_f64() - 0.5).collect();
+        let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
+        point.iter_mut().for_each(|x| *x *= 0.999 / length);
+        let parts: SparseVec = (0..).zip(point).collect();
+        let block = Block { parts: parts.into(), loss: 1.0 };
+        let found = find_outputs(&sphere, 0, &block, 1e-9, &mut scratch);
+        let calls = sphere.0.load(Ordering::Relaxed);
+        assert_eq!(found, Membership::Unknown, "{calls} calls");
+        assert!((2 * PATIENCE..6 * PATIENCE).contains(&calls), "{calls} calls");
+    }
 
     #[test]
     fn mixtures_of_tree_states_are_inside() {

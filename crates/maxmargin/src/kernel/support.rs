@@ -182,9 +182,11 @@ impl Kernel {
     /// ```
     pub fn scale<'a>(inputs: impl IntoIterator<Item = Row<'a>>, attributes: usize) -> f64 {
         let (mut count, mut sum, mut squares) = (0usize, 0.0, 0.0);
+        let mut merged = Vec::new();
         for input in inputs {
             count += attributes;
-            for (_, value) in input.pairs() {
+            input.merge_into(&mut merged);
+            for &(_, value) in &merged {
                 sum += value;
                 squares += value * value;
             }

@@ -237,6 +237,29 @@ impl<'a> Row<'a> {
         self.attributes.iter().enumerate().map(move |(at, &a)| (a, value(at)))
     }
 
+    /// Writes the attributes in the order of their indices, each once: the values of an attribute that is named several
+    /// times add up, as they do in scores.
+    ///
+    /// ```
+    /// let row = maxmargin::model::Row { attributes: &[4, 2, 4], values: &[1.0, 0.5, 2.0] };
+    /// let mut merged = Vec::new();
+    /// row.merge_into(&mut merged);
+    /// assert_eq!(merged, [(2, 0.5), (4, 3.0)]);
+    /// ```
+    #[cfg(feature = "unstable")]
+    pub fn merge_into(&self, merged: &mut Vec<(u32, f64)>) {
+        merged.clear();
+        merged.extend(self.pairs());
+        if !self.attributes.is_sorted_by(|a, b| a < b) {
+            merged.sort_by_key(|pair| pair.0);
+            merged.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0.0 };
+                is_same
+            });
+        }
+    }
+
     /// Σ value · `weights`[attribute].
     #[inline]
     pub(crate) fn dot(&self, weights: &[f64]) -> f64 {

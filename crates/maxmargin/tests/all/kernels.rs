@@ -434,6 +434,10 @@ fn invalid_kernels_are_rejected() {
     ));
     let same_values = [Row { attributes: &[0], values: &[] }; 3];
     assert_eq!(Kernel::scale(same_values, 1), 1.0);
+    // Values of an attribute that is named twice add up.
+    let twice =
+        [Row { attributes: &[0, 0], values: &[1.5, 2.5] }, Row { attributes: &[], values: &[] }];
+    assert_eq!(Kernel::scale(twice, 1), 0.25);
     assert_eq!(Kernel::scale([], 0), 1.0);
     assert!(Support::new([vec![(0, f64::INFINITY)]]).is_err());
     assert!(Support::new([vec![(3, 1.0), (1, 1.0)]]).is_err());
