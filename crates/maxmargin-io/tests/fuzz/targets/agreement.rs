@@ -157,9 +157,6 @@ fn draw_settings(draw: &mut Draw<'_>) -> SettingsRecord {
             }
         }
         Solver::Auto => settings.average = draw.pick_name(&averages),
-        // Every pass adds planes, and the QP over all of them is solved for each. With more passes, two of six thousand inputs
-        // took two fifths of the time of all.
-        Solver::OneSlack => settings.max_passes = settings.max_passes.min(8),
         Solver::FrankWolfe => settings.step = draw.pick(&[Step::LineSearch, Step::Fixed]),
         Solver::Subgradient => settings.average = draw.pick_name(Average::NAMES),
         _ => {}
