@@ -81,6 +81,11 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
         Columns::Labelled => return Ok(Format::Conll),
         Columns::Conllu => return Ok(Format::Conllu),
         Columns::Single => " (they have a single column, and so no labels)".to_owned(),
+        Columns::Delimited(sign) => {
+            format!(
+                " (they have a single column; `{sign}` does not separate columns, blanks and tabs do)"
+            )
+        }
         Columns::Reversed => {
             " (their last column does not look more like labels than their first)".to_owned()
         }

@@ -153,7 +153,8 @@ impl OcrReader {
         Self { lines, groups: Groups::new(WORD), folds, pixels: attributes() }
     }
 
-    /// Reads a word of any fold, and returns its fold.
+    /// Reads a word of any fold, and returns its fold. A word of a fold that is not asked for has no pixels: to name them
+    /// would take most of the time.
     fn word(&mut self, into: &mut RawSequence) -> Result<Option<u64>, DataError> {
         into.clear();
         let mut fold = None;
@@ -187,8 +188,10 @@ impl OcrReader {
             position = letter.position;
             into.push_token((!letter.letter.is_empty()).then_some(letter.letter));
             into.set_place(self.lines.number(), letter.letter_at as u64 + 1);
-            for pixel in letter.bitmap.pixels() {
-                into.push_attribute(self.pixels.name(pixel), 1.0);
+            if self.folds.has(before) {
+                for pixel in letter.bitmap.pixels() {
+                    into.push_attribute(self.pixels.name(pixel), 1.0);
+                }
             }
         }
         Ok(fold)

@@ -10,7 +10,7 @@ fn shows_finished_runs_side_by_side() {
     desk.run("train pets.crf -q --solver fw --lambda 0.5 --trace b.jsonl --max-passes 3").ok();
     desk.run("train pets.crf -q --solver bcfw --order gap --seed 9 --trace old/a.jsonl").ok();
     let run = desk.run("report a.jsonl b.jsonl old/a.jsonl --figures pictures").ok();
-    assert_eq!(run.stderr, "report of 3 run(s) written to report.html\n");
+    assert_eq!(run.stderr, "report of 3 runs written to report.html\n");
     let page = desk.read("report.html");
     for text in [
         "3 runs side by side",

@@ -71,6 +71,21 @@ pub(super) fn refuse(args: &ModelArgs, verb: &str) -> Result<()> {
     Ok(())
 }
 
+/// Says that `train` would scale these attributes, where `verb` does not: the same lambda means something else then.
+pub(super) fn warn(args: &ModelArgs, data: &Training, screen: &Screen, verb: &str) {
+    let has_bounds = !args.lower.is_empty() || !args.upper.is_empty();
+    if args.standardise.is_some() || data.spec.kernel().is_some() || has_bounds {
+        return;
+    }
+    let scaling = Scaling::of(&data.examples).map(|own| own.centred(&data.examples, &data.spec));
+    if scaling.is_some_and(|scaling| scaling.is_needed(&data.examples)) {
+        screen.say(format!(
+            "attributes are taken as they are; `train` would standardise them, so that the lambdas of `{verb}` are \
+             not those of `train`"
+        ));
+    }
+}
+
 /// Whether any value is neither 0 nor 1.
 fn has_real_values(data: &Training) -> bool {
     let is_real =

@@ -188,7 +188,10 @@ impl Kind for MatchingSpec {
     }
 
     fn describe(&self) -> String {
-        format!("Matchings of at most {} link(s) per word", self.shape.most_per_row)
+        match self.shape.most_per_row {
+            1 => "Matchings of at most one link per word".to_owned(),
+            most => format!("Matchings of at most {most} links per word"),
+        }
     }
 
     fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {

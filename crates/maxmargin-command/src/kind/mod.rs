@@ -262,7 +262,7 @@ pub(crate) fn read_training(
         Some(ModelName::Chain) => chain::training(&source, format, args, threads),
         Some(ModelName::Binary) => binary::training(read_rows()?, data, args),
         Some(ModelName::Multiclass) => multiclass::training(read_rows()?, data, args),
-        Some(ModelName::Multilabel) => multilabel::training(read_rows()?, args),
+        Some(ModelName::Multilabel) => multilabel::training(read_rows()?, data, args),
         Some(ModelName::FactorGraph) => factor_graph::training(&source, format, args),
         Some(ModelName::Potts) => potts::training(data, format, args),
         Some(ModelName::Tree) => tree::training(data, format, args),

@@ -44,8 +44,11 @@ pub(super) const KNOWN: [&str; 10] = [
 /// With more labels, the pairs alone have more weights than any model may have.
 const MOST_COMPLETE: usize = 32_768;
 
-pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> {
+pub(super) fn training(mut data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "multilabel", &KNOWN)?;
+    if data.labels.is_empty() {
+        bail!("{name}: no row has a label; there is nothing to learn");
+    }
     if let Some(count) = args.frequent_labels {
         data = data.with_most_frequent_labels(count);
     }

@@ -16,10 +16,12 @@ pub(crate) enum Columns {
     Conllu,
     /// Words without other columns.
     Single,
+    /// As [`Single`](Self::Single), with this sign between what may be meant as columns.
+    Delimited(char),
     /// Columns in which the labels may come first.
     Reversed,
-    /// Columns, but too many lines have more or fewer of them than the others. The text names the first such line,
-    /// and what is wrong with it.
+    /// Columns, but too many lines have more or fewer of them than the others. The text names the first such line
+    /// and what is wrong with it, or two lines that differ.
     Ragged(String),
     /// Something else.
     Other,
@@ -55,7 +57,8 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
         return ragged(layout, &cut, numbers, width);
     }
     if width == 1 {
-        return Columns::Single;
+        let delimits = |sign: &char| rows.iter().all(|row| row.contains(*sign));
+        return [',', ';'].into_iter().find(delimits).map_or(Columns::Single, Columns::Delimited);
     }
     if has_header {
         return Columns::Labelled;
@@ -81,18 +84,26 @@ fn classify(layout: Layout, rows: &[String], numbers: &[u64], has_header: bool) 
     }
 }
 
-/// Names the first line that does not have this number of columns.
+/// Names the first line that does not have this number of columns, if most lines have it. Otherwise no number is the right
+/// one, as in prose, and two lines that differ are named.
 fn ragged(layout: Layout, cut: &[Vec<&str>], numbers: &[u64], width: usize) -> Columns {
-    let lines = || cut.iter().map(Vec::len).zip(numbers);
-    let other = lines().find(|(columns, _)| *columns != width);
-    let usual = lines().find(|(columns, _)| *columns == width);
-    let (Some((columns, line)), Some((_, like))) = (other, usual) else { return Columns::Other };
-    let reason = match 2 * lines().filter(|(columns, _)| *columns == width).count() > cut.len() {
-        true => "as in most lines".to_owned(),
-        false => format!("as in line {like}"),
+    let mut lines = cut.iter().map(Vec::len).zip(numbers);
+    let usual = lines.clone().filter(|(columns, _)| *columns == width).count();
+    let between = layout.between();
+    let found = if 2 * usual > cut.len() {
+        lines.find(|(columns, _)| *columns != width).map(|(columns, line)| {
+            let found = count(columns);
+            format!("line {line} has {found} {between}, expected {width}, as in most lines")
+        })
+    } else {
+        let first = lines.next();
+        let other = first.and_then(|(like, _)| lines.find(|(columns, _)| *columns != like));
+        first.zip(other).map(|((columns, line), (others, other))| {
+            let found = count(columns);
+            format!("line {line} has {found} {between}, but line {other} has {others}")
+        })
     };
-    let (found, between) = (count(columns), layout.between());
-    Columns::Ragged(format!("line {line} has {found} {between}, expected {width}, {reason}"))
+    found.map_or(Columns::Other, Columns::Ragged)
 }
 
 fn most_frequent_width(cut: &[Vec<&str>]) -> Option<usize> {
@@ -152,6 +163,9 @@ mod tests {
             ("cat 1:x\n", Columns::Other),
             ("a fine film\tGOOD\nso bad\tBAD\n", Columns::Other),
             ("the\ncat\n", Columns::Single),
+            ("so,\nno;\n", Columns::Single),
+            ("word,label\nthe,DT\n", Columns::Delimited(',')),
+            ("the;DT\ncat;NN\n", Columns::Delimited(';')),
             ("O\tbias\n", Columns::Reversed),
             ("noun\tcat\nverb\tpurrs\n", Columns::Reversed),
             ("noun cat\nnoun dog\n", Columns::Reversed),
@@ -178,7 +192,7 @@ mod tests {
             ),
             (
                 "It was a dark night\nand then\nnothing came of it\nat all\n",
-                "line 1 has 5 columns between blanks, expected 2, as in line 2",
+                "line 1 has 5 columns between blanks, but line 2 has 2",
             ),
         ] {
             assert_eq!(look(text), Columns::Ragged(why.to_owned()), "{text:?}");

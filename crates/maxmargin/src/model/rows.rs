@@ -353,6 +353,32 @@ fn add_lanes<const K: usize>(
     sums[..K].copy_from_slice(&lanes);
 }
 
+/// Adds the scores of a few labels of a row to `sums`, with the same bits as [`add_scores`]. The sums wait for each other
+/// no more than those of all labels do, and the weights of other labels stay where they are.
+#[inline]
+pub(crate) fn add_scores_of<const M: usize>(
+    weights: &[f64],
+    k: usize,
+    row: Row<'_>,
+    labels: [usize; M],
+    sums: &mut [f64; M],
+) {
+    let mut lanes = *sums;
+    let columns = labels.map(|y| &weights[y..]);
+    if row.values.is_empty() {
+        for &a in row.attributes {
+            let at = a as usize * k;
+            lanes.iter_mut().zip(columns).for_each(|(s, w)| *s += w[at]);
+        }
+    } else {
+        for (&a, &value) in row.attributes.iter().zip(row.values) {
+            let at = a as usize * k;
+            lanes.iter_mut().zip(columns).for_each(|(s, w)| *s += value * w[at]);
+        }
+    }
+    *sums = lanes;
+}
+
 /// Adds `scale` · (row ⊗ masses) to weights that are stored attribute by attribute with `k` labels side
 /// by side. Up to four labels are added at a time, so that each attribute is looked up once for all of
 /// them.
@@ -420,6 +446,23 @@ mod tests {
             let error = rows.push([(1, first), (2, f64::NAN)]).unwrap_err();
             assert_eq!(error.attribute, 2);
             assert_eq!(rows, before);
+        }
+    }
+
+    #[test]
+    fn scores_of_a_few_labels_have_the_bits_of_those_of_all() {
+        for k in [2, 5, 31, 32, 40] {
+            let weights: Vec<f64> = (0..7 * k).map(|at| (at as f64 + 0.3).sin()).collect();
+            let attributes = [4, 0, 6, 3];
+            for values in [&[][..], &[0.7, -1.3, 0.1, 2.9]] {
+                let row = Row { attributes: &attributes, values };
+                let mut all = vec![0.1; k];
+                add_scores(&weights, row, &mut all);
+                let labels = [k - 1, 0, 1];
+                let mut few = [0.1; 3];
+                add_scores_of(&weights, k, row, labels, &mut few);
+                assert_eq!(few.map(f64::to_bits), labels.map(|y| all[y].to_bits()));
+            }
         }
     }
 

@@ -88,6 +88,7 @@ pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Optio
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
     screen.reading(&args.data);
     let data = kind::read_training(&args.data, args.format, &args.model, args.threads)?;
+    scaling::warn(&args.model, &data, screen, "compare");
     compare_on(args, &race, data, screen)
 }
 

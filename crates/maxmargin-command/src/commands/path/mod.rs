@@ -56,6 +56,7 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     screen.reading(&args.data);
     let data = kind::read_training(&args.data, args.format, &args.model, args.threads)?;
+    scaling::warn(&args.model, &data, &screen, "path");
     run_on(args, &plan, data, &screen)
 }
 

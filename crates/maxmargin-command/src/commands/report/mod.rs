@@ -34,6 +34,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode> {
         write_figures(folder, &page.figures())?;
     }
     let screen = Screen::new(args.quiet);
-    screen.say(format!("report of {} run(s) written to {}", runs.len(), args.output.display()));
+    let what = match runs.len() {
+        1 => "one run".to_owned(),
+        count => format!("{count} runs"),
+    };
+    screen.say(format!("report of {what} written to {}", args.output.display()));
     Ok(ExitCode::SUCCESS)
 }

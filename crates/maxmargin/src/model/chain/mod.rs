@@ -28,6 +28,7 @@ mod loss;
 mod parts;
 mod problem;
 mod rules;
+mod scores;
 mod sequences;
 mod shape;
 
@@ -38,8 +39,8 @@ pub(crate) use problem::ChainWorkspace;
 #[cfg(feature = "unstable")]
 pub use rules::Rules;
 #[cfg(feature = "unstable")]
+pub use scores::ChainScores;
+#[cfg(feature = "unstable")]
 pub use sequences::SequenceColumns;
 pub use sequences::{Sequence, Sequences};
-#[cfg(feature = "unstable")]
-pub use shape::ChainScores;
 pub use shape::{ChainShape, FeatureGroups};

@@ -1,11 +1,8 @@
 //! Which features a chain has, where they lie in w, and how w scores a sequence.
 
-use super::parts;
 use super::sequences::Sequence;
-use crate::inference::viterbi::{viterbi, viterbi_in_pieces};
 use crate::model::InputError;
 use crate::model::rows::add_scores;
-use crate::problem::sparse::SparseVec;
 use std::ops::Range;
 
 /// The groups of features of a chain; each can be switched off.
@@ -247,7 +244,7 @@ impl ChainShape {
 }
 
 /// Adds `value` · `other` to the front of `row`; `other` may be empty.
-fn add(row: &mut [f64], value: f64, other: &[f64]) {
+pub(super) fn add(row: &mut [f64], value: f64, other: &[f64]) {
     for (x, y) in row.iter_mut().zip(other) {
         *x += value * y;
     }
@@ -257,142 +254,3 @@ fn add(row: &mut [f64], value: f64, other: &[f64]) {
 /// time, which does not matter beside that of the scores as long as labels are few.
 const LONG: usize = 1 << 16;
 const FEW: usize = 8;
-
-/// The memory of decoding is given back if it has more numbers than this, which is 8 MB.
-const MOST_KEPT: usize = 1 << 20;
-
-/// The scores of one sequence and the memory to decode it, for prediction.
-///
-/// ```
-/// use maxmargin::model::chain::{ChainScores, ChainShape, Sequences};
-///
-/// let shape = ChainShape::new(2, 1);
-/// let mut w = vec![0.0; shape.dim()];
-/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 favours label 1
-/// let mut data = Sequences::new();
-/// data.push_token([(0, 1.0)], 0)?;
-/// data.push_token([(0, -1.0)], 0)?;
-/// data.end_sequence(1.0)?;
-///
-/// let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
-/// scores.fill(&shape, &w, data.sequence(0));
-/// scores.decode(&shape, &w, &mut labels);
-/// assert_eq!(labels, [1, 0]);
-/// # Ok::<(), maxmargin::model::InputError>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct ChainScores {
-    /// Node scores, one row of K per token.
-    pub(super) nodes: Vec<f64>,
-    forward: Vec<f64>,
-    /// The scores of pairs of labels, if they are not their weights.
-    transitions: Vec<f64>,
-    /// Which positions have scores, if only some of them do.
-    is_filled: Vec<bool>,
-}
-
-impl ChainScores {
-    /// Computes the node scores of a sequence under the weights `w`, as
-    /// [`ChainShape::score_nodes`] does.
-    ///
-    /// # Panics
-    /// The same as for [`ChainShape::score_nodes`].
-    pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
-        shape.score_nodes(w, sequence, &mut self.nodes);
-    }
-
-    /// Like [`fill`](Self::fill), but only for positions at which some of the points, whose entries are sorted, have nodes.
-    pub(super) fn fill_at(
-        &mut self,
-        shape: &ChainShape,
-        w: &[f64],
-        sequence: Sequence<'_>,
-        points: &[SparseVec],
-    ) {
-        let (k, length) = (shape.labels, sequence.len());
-        let Self { nodes, is_filled, .. } = self;
-        nodes.resize(length * k, 0.0);
-        is_filled.clear();
-        is_filled.resize(length, false);
-        let (emission, bias) = (&w[shape.emission()], &w[shape.bias()]);
-        let value = shape.transition_scale;
-        let mut fill = |t: usize| {
-            if std::mem::replace(&mut is_filled[t], true) {
-                return;
-            }
-            let row = &mut nodes[t * k..][..k];
-            row.fill(0.0);
-            add(row, value, bias);
-            if !emission.is_empty() {
-                add_scores(emission, sequence.token(t), row);
-            }
-            if t == 0 {
-                add(row, value, &w[shape.first()]);
-            }
-            if t + 1 == length {
-                add(row, value, &w[shape.last()]);
-            }
-        };
-        points.iter().for_each(|point| parts::for_each_position(point.entries(), &mut fill));
-    }
-
-    /// Like [`fill`](Self::fill), but `emit` adds the scores of the inputs.
-    pub(crate) fn fill_with(
-        &mut self,
-        shape: &ChainShape,
-        w: &[f64],
-        length: usize,
-        emit: impl FnOnce(&mut [f64]),
-    ) {
-        shape.score_nodes_with(w, length, &mut self.nodes, emit);
-    }
-
-    /// Writes the best labelling of the sequence that was passed to [`fill`](Self::fill) to `labels`, and
-    /// returns its score. Shape and weights must be the same as in that call.
-    ///
-    /// ```
-    /// # use maxmargin::doc::toy;
-    /// use maxmargin::model::chain::ChainScores;
-    ///
-    /// let chain = toy();
-    /// let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
-    /// let mut w = vec![0.0; chain.shape().dim()];
-    /// w[chain.shape().bias()].copy_from_slice(&[0.0, 0.5]); // favours label 1
-    /// scores.fill(chain.shape(), &w, chain.data().sequence(0));
-    /// assert_eq!(scores.decode(chain.shape(), &w, &mut labels), 1.5);
-    /// assert_eq!(labels, [1, 1, 1]);
-    /// ```
-    ///
-    /// # Panics
-    /// If [`fill`](Self::fill) has not been called.
-    pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
-        if shape.is_taken_in_pieces(self.nodes.len() / shape.labels) {
-            return self.decode_in_pieces(shape, w, |_, _| {}, labels);
-        }
-        let (transitions, forward) = (&mut self.transitions, &mut self.forward);
-        let transitions = shape.transition_scores(w, transitions);
-        let score = viterbi(&self.nodes, transitions, shape.labels, forward, labels);
-        if forward.capacity() > MOST_KEPT {
-            *forward = Vec::new();
-        }
-        score
-    }
-
-    /// As [`decode`](Self::decode), with little memory beside the scores, if `change` has changed the scores of each
-    /// position.
-    pub(super) fn decode_in_pieces(
-        &mut self,
-        shape: &ChainShape,
-        w: &[f64],
-        change: impl Fn(usize, &mut [f64]),
-        labels: &mut Vec<u32>,
-    ) -> f64 {
-        let (nodes, k) = (&self.nodes, shape.labels);
-        let transitions = shape.transition_scores(w, &mut self.transitions);
-        let write = |t: usize, row: &mut [f64]| {
-            row.copy_from_slice(&nodes[t * k..][..k]);
-            change(t, row);
-        };
-        viterbi_in_pieces(nodes.len() / k, transitions, k, write, labels)
-    }
-}
