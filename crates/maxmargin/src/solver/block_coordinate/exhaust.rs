@@ -25,9 +25,8 @@ const SLOW_SHARE: f64 = 0.5;
 const ROUNDS_OF_A_SWEEP: usize = 16;
 
 /// Work that raises the dual in none of its digits counts this many times. A gap g is worth about g² in the dual, so gaps
-/// below 10⁻⁸ can still fall then, and often do so in a few sweeps. Where corners nearly coincide they do not: a block of
-/// a shard remembers one point from every round, and these are ever closer to each other. (A shard of 20 short sentences
-/// at a gap of 10⁻⁸ swept eight hundred times in three passes.)
+/// below 10⁻⁸ can still fall then, in a few sweeps. Where corners nearly coincide, as they do in a shard after many rounds,
+/// they may not fall at all. (A shard of 20 short sentences at a gap of 10⁻⁸ swept hundreds of times in three passes.)
 const WEIGHT_OF_IDLE_WORK: usize = 64;
 
 /// Gains below this share of the dual value are rounding. (Without it, a search for λ on three short sequences took
