@@ -21,9 +21,13 @@ use crate::settings::Direction;
 const SLOW_SHARE: f64 = 0.5;
 
 /// This many rounds of conjugate gradients count as one sweep, and take about as long. (Small problems make the same
-/// oracle calls as without this rule. A shard of 20 short sentences at a small gap still works for 10 seconds in three
-/// passes.)
+/// oracle calls as without this rule.)
 const ROUNDS_OF_A_SWEEP: usize = 16;
+
+/// Work that raises the dual in none of its digits counts this many times. A gap g is worth about g² in the dual, so gaps
+/// below 10⁻⁸ can still fall then, in a few sweeps. Where corners nearly coincide, as they do in a shard after many rounds,
+/// they may not fall at all. (A shard of 20 short sentences at a gap of 10⁻⁸ swept hundreds of times in three passes.)
+const WEIGHT_OF_IDLE_WORK: usize = 64;
 
 /// Gains below this share of the dual value are rounding. (Without it, a search for λ on three short sequences took
 /// 1.6 s, since runs without a tolerance swept a thousand times after each round.)
@@ -75,8 +79,8 @@ impl Exhaustion {
             if run.limit_after_work().is_some() {
                 return Ok(false);
             }
+            let dual = run.state.dual;
             let mut left = sweep(run, sets, averager.as_deref_mut(), task.last.is_finite())?;
-            task.sweeps_left = task.sweeps_left.saturating_sub(1);
             if left <= task.target {
                 sets.look_at_all(run, &mut self.gaps);
                 left = self.gaps.iter().sum();
@@ -84,11 +88,13 @@ impl Exhaustion {
             if !left.is_finite() {
                 return Err(TrainError::Overflow);
             }
-            let is_done = left <= task.target || task.sweeps_left == 0;
-            if !is_done && left > SLOW_SHARE * task.last {
-                let rounds = self.joint_step(run, sets, averager.as_deref_mut());
-                task.sweeps_left = task.sweeps_left.saturating_sub(rounds / ROUNDS_OF_A_SWEEP);
+            let is_enough = left <= task.target;
+            let mut rounds = 0;
+            if !is_enough && task.sweeps_left > 1 && left > SLOW_SHARE * task.last {
+                rounds = self.joint_step(run, sets, averager.as_deref_mut());
             }
+            task.sweeps_left = task.sweeps_left.saturating_sub(work(rounds, run.state.dual > dual));
+            let is_done = is_enough || task.sweeps_left == 0;
             task.last = left;
             self.task = (!is_done).then_some(task);
         }
@@ -108,6 +114,12 @@ impl Exhaustion {
         let corners = RememberedCorners { problem, sets, averager };
         self.joint.step(&mut Arena { problem, state, workers, corners })
     }
+}
+
+/// The work of a sweep and of so many rounds of a joint step, in sweeps, if the dual has risen or not.
+fn work(rounds: usize, has_risen: bool) -> usize {
+    let sweeps = 1 + rounds / ROUNDS_OF_A_SWEEP;
+    if has_risen { sweeps } else { sweeps * WEIGHT_OF_IDLE_WORK }
 }
 
 /// Moves every block once between its remembered corners. Returns what the blocks had left to gain, each at the time
@@ -142,4 +154,18 @@ fn sweep(
         run.note_step(outcome.gamma, outcome.longest);
     }
     Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_work_ends_long_before_work_that_raises_the_dual() {
+        assert_eq!(work(0, true), 1);
+        assert_eq!(work(ROUNDS_OF_A_SWEEP - 1, true), 1);
+        assert_eq!(work(200, true), 13);
+        assert_eq!(work(0, false), WEIGHT_OF_IDLE_WORK);
+        assert_eq!(work(200, false), 13 * WEIGHT_OF_IDLE_WORK);
+    }
 }
