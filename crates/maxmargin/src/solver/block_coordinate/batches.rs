@@ -134,7 +134,7 @@ impl Batches {
 
     /// Counts visits to some of `n` blocks, and adapts the size if that is due within a pass.
     fn note_visits(&mut self, visits: usize, n: usize) {
-        self.visits += visits;
+        self.visits = self.visits.saturating_add(visits);
         let looks = self.pace().looks;
         if looks > 1 && self.visits >= LEAST_VISITS.max(n / looks) {
             self.adapt();
