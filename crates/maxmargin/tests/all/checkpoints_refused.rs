@@ -59,7 +59,7 @@ fn damaged_checkpoints_are_rejected() {
     }
     let mut later = bytes.clone();
     later[8] = 99;
-    assert_eq!(read(&later), CheckpointError::Layout { found: 99, reads: 14 });
+    assert_eq!(read(&later), CheckpointError::Layout { found: 99, reads: 15 });
     assert!(read(&later).to_string().contains("another version"));
     assert!(Checkpoint::from_bytes(&bytes).is_ok());
 }

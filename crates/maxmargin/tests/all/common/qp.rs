@@ -4,8 +4,8 @@ use super::problems::Enumerated;
 use super::{add_scaled, dot, norm_sq};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
-    DefaultSettings, DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT,
-    SolverStatus, ZeroConeT,
+    DefaultSettings, DefaultSettingsBuilder, DefaultSolution, DefaultSolver, IPSolver,
+    NonnegativeConeT, SolverStatus, ZeroConeT,
 };
 use maxmargin::Bounds;
 
@@ -84,19 +84,31 @@ pub fn solve_within(problem: &Enumerated, lambda: f64, bounds: &Bounds) -> Optim
     let constraints = csc(rows.len(), d + n, |row, column| rows[row].0[column]);
     let right: Vec<f64> = rows.iter().map(|row| row.1).collect();
     let cones = [NonnegativeConeT(rows.len())];
-    let mut solver =
-        DefaultSolver::new(&quadratic, &linear, &constraints, &right, &cones, precise(1e-10))
-            .unwrap();
-    run(&mut solver);
-    let x = &solver.solution.x[..d];
+    let solution = run(1e-10, |settings| {
+        DefaultSolver::new(&quadratic, &linear, &constraints, &right, &cones, settings).unwrap()
+    });
+    let x = &solution.x[..d];
     let w: Vec<f64> = x.iter().enumerate().map(|(at, &x)| bounds.clip(at, x)).collect();
-    Optimum { below: solver.solution.obj_val_dual, above: problem.primal(lambda, &w) }
+    Optimum { below: solution.obj_val_dual, above: problem.primal(lambda, &w) }
 }
 
-fn run(solver: &mut DefaultSolver<f64>) {
-    solver.solve();
-    let status = solver.solution.status;
-    assert!(matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved), "{status:?}");
+/// Solves a program to the tolerance, or to ten or a hundred times as much where rounding ends the solver's progress
+/// before that.
+fn run(
+    tolerance: f64,
+    solver: impl Fn(DefaultSettings<f64>) -> DefaultSolver<f64>,
+) -> DefaultSolution<f64> {
+    let mut almost = None;
+    for times in [1.0, 10.0, 100.0] {
+        let mut solver = solver(precise(times * tolerance));
+        solver.solve();
+        match solver.solution.status {
+            SolverStatus::Solved => return solver.solution,
+            SolverStatus::AlmostSolved => almost = almost.or(Some(solver.solution)),
+            _ => {}
+        }
+    }
+    almost.expect("the solver makes no progress")
 }
 
 fn precise(tolerance: f64) -> DefaultSettings<f64> {
@@ -141,11 +153,10 @@ pub fn minimise_partly_free(
     let right = |row: usize| equations.get(row).map_or(0.0, |equation| equation.1);
     let bounds: Vec<f64> = (0..n + signed).map(right).collect();
     let cones = [ZeroConeT(n), NonnegativeConeT(signed)];
-    let mut solver =
-        DefaultSolver::new(quadratic, linear, &constraints, &bounds, &cones, precise(tolerance))
-            .unwrap();
-    run(&mut solver);
-    solver.solution.x
+    let solution = run(tolerance, |settings| {
+        DefaultSolver::new(quadratic, linear, &constraints, &bounds, &cones, settings).unwrap()
+    });
+    solution.x
 }
 
 pub fn csc(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> CscMatrix<f64> {
