@@ -1,7 +1,7 @@
 //! Kernels by mapped inputs, against kernel values, against explicit features, and against the problem with a kernel;
 //! and the bound on the number of support vectors.
 
-use crate::common::{assert_close, bcfw, cases, watch};
+use crate::common::{bcfw, cases, watch};
 use crate::kernels::{ATTRIBUTES, MEGABYTE, chain, inputs, multiclass, rows, same, squares};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, KernelError, KernelMap, Kernelised};
@@ -11,6 +11,7 @@ use maxmargin::model::potts::{NodeLoss, Potts, PottsGraphs, PottsInference, Pott
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Order, Problem, Rng, Settings, SettingsRecord, SlackRescaled, Solution, train};
 use proptest::prelude::*;
+use std::cell::RefCell;
 
 type Input = Vec<(u32, f64)>;
 
@@ -65,20 +66,45 @@ proptest! {
     /// The problem over mapped inputs is the problem with the kernel: iterates have the same duals and gaps.
     #[test]
     fn mapped_chains_and_classes_are_those_with_a_kernel(kernel in any_kernel(), seed in 0u64..1000) {
-        let settings = Settings { lambda: Some(0.1), max_passes: 4, tolerance: 0.0, threads: 1, ..bcfw() };
-        let settings = SettingsRecord { order: Order::Cyclic, gap_every: 1, ..settings.record() };
-        let settings = settings.settings().unwrap();
-        let plain = chain(seed, same, ATTRIBUTES);
-        let tokens = plain.data().iter().flat_map(|s| s.tokens().map(|x| x.pairs().collect()).collect::<Vec<Input>>());
-        let map = KernelMap::fit(tokens, kernel, 1e-13, usize::MAX).unwrap();
-        let mapped = chain(seed, |x| map.map(x), map.features());
-        let problem = Kernelised::new(plain, kernel, MEGABYTE).unwrap();
-        let ((_, a), (_, b)) = (watch(&mapped, &settings), watch(&problem, &settings));
-        for ((a, _), (b, _)) in a.0.iter().zip(&b.0) {
-            assert_close(a.dual, b.dual, 1e-7, 1.0);
-            assert_close(a.gap.unwrap(), b.gap.unwrap(), 1e-7, 1.0);
-        }
+        let is_same = iterates_differ_by(kernel, seed, 0.0) <= 1e-7;
+        // Where tokens are repeated, outputs can have the same score, and rounding decides between them.
+        prop_assert!(is_same || iterates_differ_by(kernel, seed, 1e-3) <= 1e-7, "{kernel:?}, {seed}");
     }
+}
+
+/// How far the duals and gaps of a chain with a kernel are from those of the chain over mapped inputs, whose values are
+/// changed by up to the share `nudge`.
+fn iterates_differ_by(kernel: Kernel, seed: u64, nudge: f64) -> f64 {
+    let settings =
+        Settings { lambda: Some(0.1), max_passes: 4, tolerance: 0.0, threads: 1, ..bcfw() };
+    let settings = SettingsRecord { order: Order::Cyclic, gap_every: 1, ..settings.record() };
+    let settings = settings.settings().unwrap();
+    let rng = RefCell::new(Rng::new(seed));
+    let nudged = |value: f64| value * (1.0 + nudge * rng.borrow_mut().unit_f64());
+    let change = |x: &[(u32, f64)]| x.iter().map(|&(at, value)| (at, nudged(value))).collect();
+    let plain = chain(seed, change, ATTRIBUTES);
+    let sequences = plain.data().iter();
+    let tokens: Vec<Input> = sequences
+        .flat_map(|s| s.tokens().map(|x| x.pairs().collect()).collect::<Vec<_>>())
+        .collect();
+    let map = KernelMap::fit(&tokens, kernel, 1e-13, usize::MAX).unwrap();
+    let next = RefCell::new(tokens.iter());
+    let mapped = |_: &[(u32, f64)]| map.map(next.borrow_mut().next().unwrap());
+    let mapped = chain(seed, mapped, map.features());
+    let problem = Kernelised::new(plain, kernel, MEGABYTE).unwrap();
+    let ((_, a), (_, b)) = (watch(&mapped, &settings), watch(&problem, &settings));
+    assert_eq!(a.0.len(), b.0.len());
+    let rows = a.0.iter().zip(&b.0).map(|((a, _), (b, _))| (a, b));
+    let off =
+        rows.map(|(a, b)| (a.dual - b.dual).abs().max((a.gap.unwrap() - b.gap.unwrap()).abs()));
+    off.fold(0.0, f64::max)
+}
+
+/// This chain repeats tokens, and two of its outputs have the same score.
+#[test]
+fn rounding_decides_between_outputs_with_the_same_score() {
+    let kernel = Kernel::Polynomial { degree: 2, gamma: 0.2, constant: 1.7156649336806615 };
+    assert!(iterates_differ_by(kernel, 201, 1e-3) <= 1e-7);
 }
 
 /// Trains to a small gap.
