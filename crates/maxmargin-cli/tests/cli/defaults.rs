@@ -337,3 +337,34 @@ fn tokens_without_attributes_are_remarked_on() {
     assert!(run.stderr.contains("No token has any attribute"), "{}", run.stderr);
     assert!(run.stderr.contains("hint: are these the right data"), "{}", run.stderr);
 }
+
+/// `path` and `compare` take attributes as they are, and say so where `train` does not.
+#[test]
+fn paths_and_comparisons_say_that_train_would_standardise() {
+    let desk = Desk::new();
+    desk.write("wild.svm", wild());
+    let told =
+        |verb: &str| format!("`train` would standardise them, so that the lambdas of `{verb}`");
+    let run = desk.run("path wild.svm -o wild.path --epsilon 0.5").ok();
+    assert!(run.stderr.contains(&told("path")), "{}", run.stderr);
+    let run = desk.run("compare wild.svm --budget 2").ok();
+    assert!(run.stderr.contains(&told("compare")), "{}", run.stderr);
+    // Pets have attributes that are 0 or 1.
+    let run = desk.run("compare pets.crf --budget 2").ok();
+    assert!(!run.stderr.contains("standardise"), "{}", run.stderr);
+}
+
+#[test]
+fn files_between_commas_and_rows_without_labels_are_told_so() {
+    let desk = Desk::new();
+    desk.write("words.csv", "word,label\nthe,DT\ncat,NN\n");
+    let run = desk.run("train words.csv");
+    assert!(
+        run.stderr.contains("`,` does not separate columns, blanks and tabs do"),
+        "{}",
+        run.stderr
+    );
+    desk.write("bare.svm", " 1:0.5\n 2:1\n");
+    let run = desk.run("train bare.svm --model multilabel");
+    assert!(run.stderr.contains("bare.svm: no row has a label"), "{}", run.stderr);
+}
