@@ -153,7 +153,7 @@ impl Checkpoint<'_> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x0e\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x0f\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
